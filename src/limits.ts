@@ -12,6 +12,7 @@ export interface Limit {
     | 'a second'
     | 'a minute'
     | 'an hour'
+    | 'a day'
     | 'at a time'
   /** For people: the sentence of docs/limits.md. */
   readonly what: string

@@ -4,7 +4,8 @@ const GiB = 1024 * MiB
 
 /**
  * How often one agent may act. The whole rate may be used at once, except `requestsPerMinute` (1,000 at once),
- * `mcpSessionsPerMinute` (60 at once), `megabytesPerMinute` (64 at once) and `largeMegabytesPerMinute` (1 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
+ * `mcpSessionsPerMinute` (60 at once), `megabytesPerMinute` (64 at once), `largeMegabytesPerMinute` (1 at once) and `changesPerDay`
+ * (5,000 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
  * gateways together. Operators have limits of their own.
  */
 export const agentRates = {
@@ -50,6 +51,11 @@ export const agentRates = {
     'permissions that one agent grants and revokes; each wakes the grantee, and a team needs a few dozen',
   ),
   keyMintsPerHour: limit(100, 'an hour', 'API keys that one agent makes; each harness needs one'),
+  changesPerDay: limit(
+    20_000,
+    'a day',
+    'changes by one agent that take no bytes of `bytesStored`: to itself, tasks, mail, subscriptions, sessions, claims, permissions and push configs. Each adds to the log and the audit; a task takes a few. Revocations count for each key by itself',
+  ),
 } as const satisfies Record<string, Limit>
 
 /** How often the agents of one project together may act. In memory, on each gateway. */
@@ -174,18 +180,27 @@ export type RateName = keyof typeof agentRates | keyof typeof projectRates
 /** The limits of a project that differ from the defaults. */
 export type LimitOverrides = { readonly [Name in LimitName]?: number }
 
-/** The part of a rate that may be used at once, for rates that measure the gateway's one thread. */
+/** The part of a rate that may be used at once, where it is not the whole. */
 const atOnce: { readonly [Name in RateName]?: number } = {
   requestsPerMinute: 1_000,
   mcpSessionsPerMinute: 60,
   megabytesPerMinute: 64,
   largeMegabytesPerMinute: 1,
   projectRequestsPerMinute: 6_000,
+  changesPerDay: 5_000,
 }
+
+const windowsMs: { readonly [Unit in Limit['unit']]?: number } = {
+  'a minute': 60_000,
+  'an hour': 3_600_000,
+  'a day': 86_400_000,
+}
+
+/** Returns the time, in ms, in which the whole of a rate is available once. */
+export const windowMsOf = (name: RateName): number => windowsMs[projectLimits[name].unit]!
 
 /** Returns how much of a rate may be used at once, and how long it takes to become available again, in ms. */
 export function allowanceOf(name: RateName, perWindow: number): { readonly max: number; readonly windowMs: number } {
-  const windowMs = projectLimits[name].unit === 'an hour' ? 3_600_000 : 60_000
   const max = Math.min(perWindow, atOnce[name] ?? perWindow)
-  return { max, windowMs: (windowMs * max) / perWindow }
+  return { max, windowMs: (windowMsOf(name) * max) / perWindow }
 }

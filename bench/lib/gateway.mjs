@@ -41,7 +41,7 @@ export async function startGateway({ dataDir, env: more = {} } = {}) {
   }
 }
 
-/** Takes the rates of agents away; a build that has none has nothing to take away. */
+/** Takes the rates of agents away, each by itself: an older build does not know all of them. */
 export async function liftRates(gateway) {
   const limits = {
     requestsPerMinute: 0,
@@ -50,8 +50,11 @@ export async function liftRates(gateway) {
     largeMegabytesPerMinute: 0,
     bytesStored: 0,
     projectBytesStored: 0,
+    changesPerDay: 0,
   }
-  await gateway.call('PATCH', '/v1/projects/default', { limits }).catch(() => {})
+  for (const [name, max] of Object.entries(limits)) {
+    await gateway.call('PATCH', '/v1/projects/default', { limits: { [name]: max } }).catch(() => {})
+  }
 }
 
 /** The JSON-RPC call that starts a task and does not wait for it. */

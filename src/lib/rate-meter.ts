@@ -23,10 +23,13 @@ const owedMax = 10
  */
 export class RateMeter {
   readonly #keysMax: number
+  readonly #windowMs: number
   readonly #used = new Map<string, Used>()
 
-  constructor(keysMax = 100_000) {
+  /** @param windowMs the longest window of an allowance */
+  constructor({ keysMax = 100_000, windowMs = 3_600_000 } = {}) {
     this.#keysMax = keysMax
+    this.#windowMs = windowMs
   }
 
   /**
@@ -82,13 +85,13 @@ export class RateMeter {
     return used
   }
 
-  /** Forgets keys that were not in use for an hour, which is the longest window, and the oldest where there is no room. */
+  /** Forgets keys that were not in use for the longest window, and the oldest where there is no room. */
   #makeRoom(now: number): void {
     let looked = 0
     for (const [key, used] of this.#used) {
       if (++looked > lookMax) return
       this.#used.delete(key)
-      const isNeeded = now - used.at < 3_600_000
+      const isNeeded = now - used.at < this.#windowMs
       // An entry that is still needed moves to the end, after those that were not checked yet.
       if (isNeeded && this.#used.size < this.#keysMax - 1) this.#used.set(key, used)
     }

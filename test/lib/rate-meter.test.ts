@@ -37,7 +37,7 @@ test('a clock that is set back costs a window at the most', () => {
 })
 
 test('keys beyond what it remembers push out those that are whole again, and never grow the memory', () => {
-  const meter = new RateMeter(100)
+  const meter = new RateMeter({ keysMax: 100 })
   for (let n = 0; n < 5; n++) meter.spend('busy', 5, minuteMs, 0)
   for (let n = 0; n < 50; n++) meter.spend(`idle-${n}`, 1, minuteMs, 0)
   expect(meter.spend('busy', 5, minuteMs, 20)).toBeGreaterThan(0)

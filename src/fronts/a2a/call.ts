@@ -6,6 +6,7 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import type { Shares } from '../../registry/shares/shares.ts'
 import type { BeginReading } from '../../tasks/content-within.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
+import { beginChange } from '../access/changes.ts'
 import { readerOf, type Unsent } from '../unsent.ts'
 
 /** The parts of the gateway that every call uses. */
@@ -93,6 +94,11 @@ export abstract class A2aCall {
     this.#endReading = call.endReading
     this.during = call.during
     this.context = context
+  }
+
+  /** Checks that the caller may make one more change, if the call is one. Returns the function that counts it. Errors: `rate-limited`. */
+  beginChange(): () => void {
+    return beginChange(this.context.shares, this.operation, this.caller)
   }
 
   /** Counts the call as open until the returned object is disposed. Errors: `limit-exceeded`, `unauthenticated`. */

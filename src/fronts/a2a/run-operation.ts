@@ -29,7 +29,9 @@ export async function runOperation<T>(
 ): Promise<T> {
   const call = authorisedCall(called)
   try {
+    const changed = call.beginChange()
     const result = await call.during(() => act(call))
+    changed()
     await recordCall(tools, call, 'ok', called.target || call.agent.handle)
     return result
   } catch (error) {

@@ -4,6 +4,7 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import type { Shares } from '../../registry/shares/shares.ts'
 import type { Database } from '../../storage/database.ts'
 import { authorise } from '../access/authorise.ts'
+import { beginChange } from '../access/changes.ts'
 import { type AnswerMailContext, type WhenUnsent, wantedBy, withMail, withSessionMail } from '../answer-mail.ts'
 import { requireOwnSession } from '../session-header.ts'
 import { parse } from '../validate.ts'
@@ -46,6 +47,7 @@ export async function callRoute<Context extends CallContext>(
 ): Promise<unknown> {
   const { caller, header, untilGone, reading, http } = call
   authorise(route.operation, caller)
+  const changed = beginChange(context.shares, route.operation, caller)
   if (route.rate) context.shares.spend(caller, route.rate)
   const wanted = wantedBy(header)
   const mailCall = { ...call, wanted }
@@ -65,6 +67,7 @@ export async function callRoute<Context extends CallContext>(
       http,
     }
     const view = await route.handle(input as never, context)
+    changed()
     if (http?.res.headersSent) return undefined
     const { view: body, headers } = await withMail(context, mailCall, reply.status, view)
     Object.assign(reply.headers, headers)

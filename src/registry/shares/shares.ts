@@ -4,7 +4,7 @@ import { FairQueue, type Member } from '../../lib/fair-queue.ts'
 import { KeyedSemaphore, type Leave } from '../../lib/keyed-semaphore.ts'
 import { RateMeter } from '../../lib/rate-meter.ts'
 import { MiB } from '../../limits.ts'
-import { agentRates, allowanceOf, type RateName } from '../../share-limits.ts'
+import { agentRates, allowanceOf, type RateName, windowMsOf } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
 import { Company } from './company.ts'
@@ -49,7 +49,7 @@ export class Shares {
     this.#company = new Company(clock)
     this.large = new LargeRequests(clock, this.#company)
     for (const name of [...(Object.keys(agentRates) as RateName[]), 'projectRequestsPerMinute' as const]) {
-      this.#meters.set(name, new RateMeter())
+      this.#meters.set(name, new RateMeter({ windowMs: windowMsOf(name) }))
     }
   }
 
@@ -104,14 +104,24 @@ export class Shares {
     return 0.5 + this.#delays / 2
   }
 
-  /** Takes nothing. Errors: `rate-limited` where nothing of a rate is left. */
-  requireLeft(caller: Caller, name: keyof typeof agentRates): void {
+  /**
+   * Takes nothing. Errors: `rate-limited` where nothing of a rate is left.
+   * @param of who is counted: the agent, unless another id is given
+   */
+  requireLeft(caller: Caller, name: keyof typeof agentRates, of: string = caller.id): void {
     const max = limitFor(caller, name)
     if (caller.kind !== 'agent' || max === 0) return
     // A whole act is taken at a time.
     const { max: atOnce, windowMs } = allowanceOf(name, max)
-    const waitMs = this.#meters.get(name)!.missingMs(caller.id, { max: atOnce, windowMs }, this.#clock.now())
+    const waitMs = this.#meters.get(name)!.missingMs(of, { max: atOnce, windowMs }, this.#clock.now())
     if (waitMs > 0) throw usedUp(caller, name, max, waitMs)
+  }
+
+  /** Counts an act that was done, also where nothing of its rate is left. */
+  charge(caller: Caller, name: keyof typeof agentRates, of: string = caller.id): void {
+    const max = limitFor(caller, name)
+    if (caller.kind !== 'agent' || max === 0) return
+    this.#meters.get(name)!.charge(of, 1, allowanceOf(name, max), this.#clock.now())
   }
 
   /** Counts an act against its rate. Errors: `rate-limited`. */

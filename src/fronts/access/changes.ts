@@ -1,0 +1,36 @@
+import type { Caller } from '../../registry/callers/caller.ts'
+import type { Shares } from '../../registry/shares/shares.ts'
+import type { Operation } from './operation.ts'
+
+/** Their rows count against `bytesStored`. */
+const counted: ReadonlySet<string> = new Set([
+  'message.send',
+  'SendMessage',
+  'SendStreamingMessage',
+  'task.addArtifact',
+])
+
+/** They only take away. A thief must not be able to use up what the owner of another key needs to end the theft. */
+const revocations: ReadonlySet<string> = new Set(['key.revoke', 'permission.revoke', 'token.revoke'])
+
+const nothing = (): void => {}
+
+/** Whether an operation adds rows that nothing but a rate bounds: the audit records it, and so does the log. */
+export function isChange({ name, audited }: Operation): boolean {
+  return (audited === 'first' || audited === 'soon') && !counted.has(name)
+}
+
+/**
+ * Checks that an agent may make one more change today. Returns the function that counts the change, for when it is made: what is refused
+ * or fails costs nothing of it. Errors: `rate-limited`.
+ */
+export function beginChange(
+  shares: Pick<Shares, 'requireLeft' | 'charge'>,
+  operation: Operation,
+  caller: Caller,
+): () => void {
+  if (!isChange(operation)) return nothing
+  const of = revocations.has(operation.name) ? caller.keyId : caller.id
+  shares.requireLeft(caller, 'changesPerDay', of)
+  return () => shares.charge(caller, 'changesPerDay', of)
+}
