@@ -82,7 +82,13 @@ export const companyLimits = {
     'a second',
     'requests that one agent begins, evenly spaced; a sixtieth of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`)',
   ),
-  pacedAtOnce: limit(0.2, 'seconds', 'the time whose requests, of that number, begin at once: 20 of 100 a second'),
+  pacedAtOnce: limit(0.2, 'seconds', 'the time whose requests, or wakes, begin at once: 20 of 100 a second'),
+  wakesPaced: limit(
+    200,
+    'a second',
+    'wakes and push notifications that begin for one agent with more than `wakeRuns`, evenly spaced; `pacedAtOnce` holds for them too',
+  ),
+  wakeRuns: limit(4, 'at a time', 'runs for subscriptions of one agent whose wakes are not paced'),
   few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>
 /** Callers that continue although a rate is exceeded. An agent that waits as `Retry-After` says never reaches these limits. */

@@ -78,9 +78,14 @@ export async function openGateway(config: Config, world: World): Promise<Running
   })
 
   // delivery
+  const shares = new Shares(clock)
+  const isCompanyAround = (agentId: string): boolean => shares.isCompanyAround(agentId)
   const { timeoutMs } = config.webhooks
   const { signToken } = signer
-  const delivery = openDelivery({ db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs }, undo)
+  const delivery = openDelivery(
+    { db, clock, log, random, cluster, outbound, secrets, signToken, isCompanyAround, timeoutMs },
+    undo,
+  )
   const { core, notifier, engine, changes, changed, wakeStreams, notices } = delivery
 
   // MCP
@@ -112,7 +117,6 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const activity = undo.use(new SessionActivity(core))
   const keyUse = undo.use(new KeyUse(core))
   const tokens = openVerifier(config, world, undo)
-  const shares = new Shares(clock)
   const clientAddress = createClientAddress(config.trustedProxies)
 
   // fronts

@@ -118,7 +118,7 @@ async function run(engine: Engine, world: World, answers: Answer[]): Promise<voi
         resolve()
       }
     })
-    const control = { signal: new AbortController().signal, setWaiting: () => {} }
+    const control = { signal: new AbortController().signal, countRuns: () => 1, setWaiting: () => {} }
     await Promise.race([
       runSubscription(engine.context, subscription, subscription.leaseOwner as string, control),
       crash,

@@ -17,7 +17,7 @@ async function start(engine: Engine) {
   const controller = new AbortController()
   const waiting: boolean[] = []
   const { signal } = controller
-  const control = { signal, setWaiting: (isWaiting: boolean) => waiting.push(isWaiting) }
+  const control = { signal, countRuns: () => 1, setWaiting: (isWaiting: boolean) => waiting.push(isWaiting) }
   const ended = runSubscription(engine.context, subscription!, 'me', control)
   return { ended, waiting, stop: () => controller.abort() }
 }

@@ -156,6 +156,11 @@ export class Shares {
     return this.#enterLate(entering, ofAgent, large)
   }
 
+  /** Whether a caller other than this agent is active. */
+  isCompanyAround(agentId: string): boolean {
+    return this.#company.isAround(agentId)
+  }
+
   #requireBytes(caller: Caller): void {
     const max = limitFor(caller, 'megabytesPerMinute')
     if (max === 0) return

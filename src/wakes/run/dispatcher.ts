@@ -160,7 +160,12 @@ export class Dispatcher implements AsyncDisposable {
     before?.controller.abort()
     const controller = new AbortController()
     if (this.#stopping.signal.aborted) controller.abort()
-    const control = { event, signal: controller.signal, setWaiting: (waiting: boolean) => this.#countWaiting(waiting) }
+    const control = {
+      event,
+      signal: controller.signal,
+      countRuns: () => this.#runsOfAgents.countOf(subscription.agentId),
+      setWaiting: (waiting: boolean) => this.#countWaiting(waiting),
+    }
     const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
     this.#runs.set(subscription.id, run)

@@ -1,3 +1,4 @@
+import { sleep } from '../../lib/clock.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'
 import { type Attempt, type DeliveryResult, deliver } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
@@ -45,6 +46,7 @@ export class Sender {
     const slot = this.#sequence?.next()
     waits.begin()
     try {
+      if (!(await this.#inPace())) return stopped(none)
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped(none)
       const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
       this.#isResuming = prior !== undefined
@@ -78,6 +80,16 @@ export class Sender {
     recorder.arrived(lease, emission, result.attempts, arrival ?? 'delivered')
     if (recorder.backlog(lease) < backlogMax) return !lease.isLost
     return recorder.settled(lease).then(() => !lease.isLost)
+  }
+
+  /** Waits until the agent may be sent one more. False: the run stops, or the lease was lost meanwhile. */
+  #inPace(): boolean | Promise<boolean> {
+    const { context, subscription, signal, lease, countRuns } = this.#run
+    const { pace } = context
+    const waitMs = pace.count(subscription.agentId, countRuns())
+    if (waitMs === 0) return true
+    const begins = sleep(pace.clock, waitMs, signal).then(() => true)
+    return this.#acts.waitFor(begins).then((begun) => begun === true && !lease.isLost && !signal.aborted)
   }
 
   async #write(
