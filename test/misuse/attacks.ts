@@ -1,3 +1,4 @@
+import { createServer as createHttpServer } from 'node:http'
 import { connect, createServer, type Socket } from 'node:net'
 import { SubscribeToTaskRequest } from '@a2a-js/sdk'
 import { A2AService } from '@a2a-js/sdk/server/grpc'
@@ -138,11 +139,40 @@ export const attacks = {
   /** 1,500 subscriptions to receivers that accept and say nothing, and mail to oneself. */
   subscribes: async (target, ready, signal) => {
     const receivers = await Promise.all(Array.from({ length: 150 }, () => silentReceiver(signal)))
+    await removeSubscriptions(target)
     await subscribeMany(target, 1_500, (index) => receivers[index % receivers.length]!)
     ready()
     await manyTimes(1, signal, async () => {
       await call(target, 'POST', '/v1/messages', JSON.stringify({ to: `@${target.handle}`, subject: 'wake up' }))
       await pause(100, signal)
+    })
+  },
+  /** As many subscriptions as it may have to a receiver that answers at once, all of which each message to oneself wakes. */
+  wakes: async (target, ready, signal) => {
+    const receiver = await promptReceiver(signal)
+    await removeSubscriptions(target)
+    await subscribeMany(target, 500, () => receiver, { includeOwn: true })
+    ready()
+    await manyTimes(1, signal, async () => {
+      await send(target, 'wake all')
+      await pause(20, signal)
+    })
+  },
+  /** Changes that store nothing: to itself, and claims that it takes and releases. */
+  changes: async (target, ready, signal) => {
+    ready()
+    await manyTimes(16, signal, async (index) => {
+      const ref = `ref-${index}`
+      if (index % 2) await call(target, 'PATCH', `/v1/agents/${target.handle}`, JSON.stringify({ description: ref }))
+      else await call(target, 'POST', '/v1/claims', JSON.stringify({ ref }))
+      if (index % 2 === 0) await call(target, 'DELETE', `/v1/claims?ref=${ref}`)
+    })
+  },
+  /** A key that it makes up for each request. */
+  guesses: async (target, ready, signal) => {
+    ready()
+    await manyTimes(64, signal, async (index) => {
+      await call({ ...target, key: `${target.key.slice(0, -8)}${String(index).padStart(8, '0')}` }, 'GET', '/v1/agents')
     })
   },
   /** Receivers under names whose name server never answers. */
@@ -211,10 +241,15 @@ export const attacks = {
 
 export type AttackName = keyof typeof attacks
 
-async function subscribeMany(target: Target, count: number, urlOf: (index: number) => string): Promise<string[]> {
+async function subscribeMany(
+  target: Target,
+  count: number,
+  urlOf: (index: number) => string,
+  more: object = {},
+): Promise<string[]> {
   const ids: string[] = []
   for (let index = 0; index < count; index++) {
-    const metadata = { url: urlOf(index), coalesceWindow: 0 }
+    const metadata = { url: urlOf(index), coalesceWindow: 0, ...more }
     const input = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook', harnessTargetMetadata: metadata }
     const answer = await call(target, 'POST', '/v1/wake-subscriptions', JSON.stringify(input))
     const [, id] = /"subscriptionId":"([^"]+)"/.exec(answer) ?? []
@@ -223,6 +258,28 @@ async function subscribeMany(target: Target, count: number, urlOf: (index: numbe
     ids.push(id)
   }
   return ids
+}
+
+/** Removes those of an earlier window, whose receivers are gone. */
+async function removeSubscriptions(target: Target): Promise<void> {
+  const { subscriptions = [] } = JSON.parse((await call(target, 'GET', '/v1/wake-subscriptions')) || '{}')
+  for (const { subscriptionId } of subscriptions)
+    await call(target, 'DELETE', `/v1/wake-subscriptions/${subscriptionId}`)
+}
+
+/** A receiver that takes each wake at once. */
+async function promptReceiver(signal: AbortSignal): Promise<string> {
+  const server = createHttpServer((req, res) => {
+    req.resume()
+    res.writeHead(204).end()
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  signal.addEventListener('abort', () => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as { port: number }
+  return `http://127.0.0.1:${port}/`
 }
 
 /** A port that accepts and says nothing. */

@@ -31,16 +31,23 @@ export class Victims implements AsyncDisposable {
   readonly #gateway: ProcessGateway
   readonly #receiver: Receiver
   readonly #donna: ProcessAgent
+  readonly #sender: ProcessAgent
   readonly #subscription: string
   readonly #clock: ThreadClock
   readonly #sentAt = new Map<string, Instant>()
   readonly #wokenAt = new Map<string, Instant>()
   readonly #dispatcher = new Agent({ connections: 64, pipelining: 1 })
 
-  private constructor(gateway: ProcessGateway, receiver: Receiver, donna: ProcessAgent, subscription: string) {
+  private constructor(
+    gateway: ProcessGateway,
+    receiver: Receiver,
+    { donna, lola }: { readonly donna: ProcessAgent; readonly lola: ProcessAgent },
+    subscription: string,
+  ) {
     this.#gateway = gateway
     this.#receiver = receiver
     this.#donna = donna
+    this.#sender = lola
     this.#subscription = subscription
     this.#clock = new ThreadClock(gateway.pid)
     receiver.respond(({ body }, res) => {
@@ -53,7 +60,9 @@ export class Victims implements AsyncDisposable {
     const receiver = await startReceiver()
     const donna = await gateway.addAgent('@donna')
     const { id } = await gateway.subscribe(donna, receiver.url)
-    return new Victims(gateway, receiver, donna, id)
+    // An agent like the attacker: the admin key waits in no queue.
+    const lola = await gateway.addAgent('@lola')
+    return new Victims(gateway, receiver, { donna, lola }, id)
   }
 
   /** Sends and reads for so long. */
@@ -99,7 +108,7 @@ export class Victims implements AsyncDisposable {
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'honest work' }] }
     const params = { message, configuration: { returnImmediately: true } }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
-    const answer = await this.#call('POST', '/agents/donna', this.#gateway.adminKey, body)
+    const answer = await this.#call('POST', '/agents/donna', this.#sender.key, body)
     const { result } = JSON.parse(answer)
     feelings.send.push(since(left, this.#clock.now()))
     if (!result) throw new Error(`A victim's message was answered with ${answer}.`)
