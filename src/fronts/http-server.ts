@@ -76,13 +76,7 @@ export class HttpServer implements AsyncDisposable {
         if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections())
       })
       void listener.then((listen) => {
-        if (res.closed) return
-        const key = bearerKeyOf(req.headers.authorization)
-        const end = queue.begin(queue.credentialOf(key, socket.remoteAddress ?? ''), (leave) => {
-          noteQueued(res, { leave, prove: () => queue.prove(key) })
-          listen(req, res)
-        })
-        res.once('close', end)
+        if (!res.closed) res.once('close', begin(listen, req, res))
       })
     })
     this.#server.on('checkContinue', (req, res) => this.#invite(req, res))
@@ -92,8 +86,20 @@ export class HttpServer implements AsyncDisposable {
       this.#upgraded.add(socket)
       socket.once('close', () => this.#upgraded.delete(socket))
       const res = new this.messages.ServerResponse(req)
-      if (takeUpgrade(res, { socket, head })) void listener.then((listen) => listen(req, res))
+      if (!takeUpgrade(res, { socket, head })) return
+      void listener.then((listen) => {
+        // Node does not tell such an answer that its connection has closed.
+        if (!socket.destroyed) socket.once('close', begin(listen, req, res))
+      })
     })
+    /** Begins a request when the queue lets it. Returns how to end it. */
+    const begin = (listen: RequestListener, req: IncomingMessage, res: ServerResponse): (() => void) => {
+      const key = bearerKeyOf(req.headers.authorization)
+      return queue.begin(queue.credentialOf(key, req.socket.remoteAddress ?? ''), (leave) => {
+        noteQueued(res, { leave, prove: () => queue.prove(key) })
+        listen(req, res as Parameters<RequestListener>[1])
+      })
+    }
   }
 
   /** Binds the address (port 0: any free one) and returns the URL. Rejects with Node's error: `EADDRINUSE`, `EACCES`, … */

@@ -12,6 +12,9 @@ import { until } from '../support/until.ts'
 const pem = (file: string) => readFileSync(join(import.meta.dirname, '../faults/vouched-for', `${file}.pem`), 'utf8')
 const secure = { cert: pem('certificate'), key: pem('key') }
 
+const plain = '/ HTTP/1.1'
+const webSocket = '/v1/wake-stream HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket'
+
 /** A server whose timers never fire, and what begins there. */
 async function startServer(isSecure: boolean) {
   const queue = new RequestQueue(new FakeClock())
@@ -55,7 +58,8 @@ async function startServer(isSecure: boolean) {
       socket.on('error', () => {})
       socket.on(isSecure ? 'secureConnect' : 'connect', () => connected++)
       socket.on('data', (part) => (answered += String(part).split('HTTP/1.1 200').length - 1))
-      return (who: string) => socket.write(`GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${who}\r\n\r\n`)
+      return (who: string, what = plain) =>
+        socket.write(`GET ${what}\r\nHost: localhost\r\nAuthorization: Bearer ${who}\r\n\r\n`)
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
@@ -79,35 +83,41 @@ describe.each([
     }
   })
 
-  test('of forty connections that come at once with a request each, most wait for the request of another caller', async () => {
-    await using at = await startServer(isSecure)
-    const ask = at.connection()
-    ask('donna')
-    await until(at.answered, (answered) => answered === 1)
-    at.hold()
-    ask('donna')
-    await until(
-      () => at.open.length,
-      (open) => open === 1,
-    )
-    for (let count = 0; count < 40; count++) at.connection()('mallory')
-    await until(
-      () => at.begun.length,
-      (begun) => begun === 6,
-    )
-    const another = at.connection()
-    another('carol')
-    await until(
-      () => at.begun,
-      (begun) => begun.includes('carol'),
-    )
-    expect(at.begun).toEqual(['donna', 'donna', 'mallory', 'mallory', 'mallory', 'mallory', 'carol'])
-    while (at.answered() < 43) {
-      for (const res of at.open.splice(0)) res.end()
-      await new Promise(setImmediate)
-    }
-    expect(at.begun).toHaveLength(43)
-  })
+  test.each([
+    ['request', plain],
+    ['request for a WebSocket', webSocket],
+  ])(
+    'of forty connections that come at once with a %s each, most wait for the request of another caller',
+    async (_what, head) => {
+      await using at = await startServer(isSecure)
+      const ask = at.connection()
+      ask('donna')
+      await until(at.answered, (answered) => answered === 1)
+      at.hold()
+      ask('donna')
+      await until(
+        () => at.open.length,
+        (open) => open === 1,
+      )
+      for (let count = 0; count < 40; count++) at.connection()('mallory', head)
+      await until(
+        () => at.begun.length,
+        (begun) => begun === 6,
+      )
+      const another = at.connection()
+      another('carol')
+      await until(
+        () => at.begun,
+        (begun) => begun.includes('carol'),
+      )
+      expect(at.begun).toEqual(['donna', 'donna', 'mallory', 'mallory', 'mallory', 'mallory', 'carol'])
+      while (at.answered() < 43) {
+        for (const res of at.open.splice(0)) res.end()
+        await new Promise(setImmediate)
+      }
+      expect(at.begun).toHaveLength(43)
+    },
+  )
 
   test('a stop answers the requests that wait', async () => {
     await using at = await startServer(isSecure)
