@@ -53,7 +53,7 @@ export default defineConfig({
             'test/grpc/{access,calls,connections,large-messages,late-messages,lifecycle,limits}.test.ts',
             // A stream that nobody reads loads its events from the store; a compressed body is refused before anything is read there.
             'test/fronts/{content-at-once,counted-streams,outage,unread-streams,unsendable-answer}.test.ts',
-            'test/fronts/mcp/http/{large-reads,sessions}.test.ts',
+            'test/fronts/mcp/http/{large-reads,sessions,wakes}.test.ts',
             // Agents with many runs are left out of leasing, and failures in a row are rows.
             'test/webhooks/outbound.test.ts',
             'test/{a2a,access,audit,claims,cluster,contract,identity,log,mailbox,redaction,registry,rest,sessions,subscriptions,tasks,wake-stream,wakes}/**/*.test.ts',

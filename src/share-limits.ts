@@ -12,7 +12,7 @@ export const agentRates = {
   requestsPerMinute: limit(
     6_000,
     'a minute',
-    'requests of one agent, on all bindings; a busy harness makes a few in a second',
+    'requests of one agent, on all bindings; the opening of a stream of wakes counts once more for each 5 subscriptions; a busy harness makes a few in a second',
   ),
   megabytesPerMinute: limit(
     256,
@@ -43,7 +43,7 @@ export const agentRates = {
   replaysPerMinute: limit(
     30,
     'a minute',
-    'resyncs and replays of one agent; each reads old events, and a receiver needs one after it was down',
+    'resyncs and replays of one agent, also those of a stream of an MCP session that continues; each reads old events, and a receiver needs one after it was down',
   ),
   grantsPerHour: limit(
     100,

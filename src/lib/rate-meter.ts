@@ -33,18 +33,28 @@ export class RateMeter {
   }
 
   /**
-   * Takes one of `max` in `windowMs` ms. Returns 0, or, where the allowance is used up and nothing was taken, how many ms it is to
-   * the next one.
+   * Takes `count` of `max` in `windowMs` ms, or all of them where `count` is more. Returns 0, or, where too few are left and nothing was
+   * taken, how many ms it is until there are enough.
    */
-  spend(key: string, max: number, windowMs: number, now: number): number {
-    const missing = this.missingMs(key, { max, windowMs }, now)
-    if (missing === 0) this.#used.get(key)!.level++
+  spend(key: string, max: number, windowMs: number, now: number, count = 1): number {
+    const missing = this.missingMs(key, { max, windowMs }, now, count)
+    if (missing === 0) this.#used.get(key)!.level += Math.min(count, max)
     return missing
   }
 
-  /** How many ms it is until a whole one may be taken; 0: one may. Takes nothing. */
-  missingMs(key: string, { max, windowMs }: Allowance, now: number): number {
-    const missing = this.#refreshed(key, { max, windowMs }, now, max).level + 1 - max
+  /**
+   * Takes `count` for an act of which one was taken before, or what a whole allowance has beside that one, if it is less. Returns 0, or,
+   * where too few are left and nothing was taken, how many ms it is until there are enough for the act with its first one.
+   */
+  spendFurther(key: string, { max, windowMs }: Allowance, now: number, count: number): number {
+    const further = Math.min(count, max - 1)
+    if (further <= 0 || this.spend(key, max, windowMs, now, further) === 0) return 0
+    return this.missingMs(key, { max, windowMs }, now, further + 1)
+  }
+
+  /** How many ms it is until `count` may be taken, or all of them where `count` is more; 0: they may. Takes nothing. */
+  missingMs(key: string, { max, windowMs }: Allowance, now: number, count = 1): number {
+    const missing = this.#refreshed(key, { max, windowMs }, now, max).level + Math.min(count, max) - max
     // Sums of fractions are not exact.
     return missing > 1e-6 ? Math.ceil((missing * windowMs) / max - 1e-6) : 0
   }

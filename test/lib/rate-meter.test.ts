@@ -44,3 +44,39 @@ test('keys beyond what it remembers push out those that are whole again, and nev
   for (let n = 0; n < 5_000; n++) meter.spend(`late-${n}`, 1, minuteMs, 10 + n)
   expect(meter.size).toBeLessThanOrEqual(100)
 })
+
+test('several are taken together or not at all, and the refusal says when there are enough', () => {
+  const meter = new RateMeter()
+  expect(meter.spend('a', 60, minuteMs, 0, 50)).toBe(0)
+  expect(meter.spend('a', 60, minuteMs, 0, 12)).toBe(2_000)
+  expect(meter.spend('a', 60, minuteMs, 0, 10)).toBe(0)
+  expect(meter.missingMs('a', { max: 60, windowMs: minuteMs }, 1_000, 5)).toBe(4_000)
+  expect(meter.spend('a', 60, minuteMs, 5_000, 5)).toBe(0)
+})
+
+test('more than an allowance has takes all of it, so that it comes through when the whole of it is there', () => {
+  const meter = new RateMeter()
+  expect(meter.spend('a', 3, minuteMs, 0, 50)).toBe(0)
+  expect(meter.spend('a', 3, minuteMs, 0)).toBe(20_000)
+  expect(meter.spend('a', 3, minuteMs, 0, 50)).toBe(minuteMs)
+  expect(meter.spend('a', 3, minuteMs, minuteMs, 50)).toBe(0)
+})
+
+test('what an act takes beside its first one leaves room for that one, and waits for both', () => {
+  const allowance = { max: 3, windowMs: minuteMs }
+  const meter = new RateMeter()
+  const act = (now: number) => meter.spend('a', 3, minuteMs, now) || meter.spendFurther('a', allowance, now, 50)
+  expect(act(0)).toBe(0)
+  expect(act(0)).toBe(20_000)
+  // One came back, and is taken. To wait for the two others alone would end one short of them again.
+  expect(act(20_000)).toBe(minuteMs)
+  expect(act(20_000 + minuteMs)).toBe(0)
+})
+
+test('an act of an allowance of one takes nothing further', () => {
+  const meter = new RateMeter()
+  const allowance = { max: 1, windowMs: minuteMs }
+  expect(meter.spend('a', 1, minuteMs, 0)).toBe(0)
+  expect(meter.spendFurther('a', allowance, 0, 10)).toBe(0)
+  expect(meter.spendFurther('a', allowance, 0, 0)).toBe(0)
+})

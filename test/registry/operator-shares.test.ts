@@ -32,6 +32,17 @@ test('an operator key has a rate of its own; the admin key and other operators h
   shares.spendRequest(viewer)
 })
 
+test('a request of an operator that costs as much as several counts as several; one of the admin key does not count', () => {
+  const shares = new Shares(new FakeClock())
+  const { max } = operatorAllowances.operatorRequestsPerMinute
+  shares.spendRequest(viewer)
+  shares.spendFurther(viewer, max - 10)
+  expect(() => shares.spendFurther(viewer, 10)).toThrow(/operatorRequestsPerMinute/)
+  shares.spendFurther(viewer, 9)
+  expect(() => shares.spendRequest(viewer)).toThrow(/operatorRequestsPerMinute/)
+  for (let count = 0; count < 3; count += 1) shares.spendFurther(operator, max)
+})
+
 test('the bytes of an operator key are counted, those of the admin key are not', () => {
   const clock = new FakeClock()
   const shares = new Shares(clock)

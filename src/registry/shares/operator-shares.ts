@@ -36,6 +36,13 @@ export class OperatorShares {
     if (bytesWaitMs > 0) throw usedUp(caller, 'operatorMegabytesPerMinute', bytesWaitMs)
   }
 
+  /** Counts a request as `count` more, as `Shares.spendFurther`. Errors: `rate-limited`. */
+  spendFurther(caller: Caller, count: number): void {
+    const { operatorRequestsPerMinute: requests } = operatorAllowances
+    const waitMs = this.#requests.spendFurther(caller.keyId, requests, this.#clock.now(), count)
+    if (waitMs > 0) throw usedUp(caller, 'operatorRequestsPerMinute', waitMs)
+  }
+
   /** Counts the bytes of a request and its answer. */
   noteBytes({ keyId }: Caller, bytes: number): void {
     this.#megabytes.charge(keyId, bytes / MiB, operatorAllowances.operatorMegabytesPerMinute, this.#clock.now())

@@ -65,6 +65,19 @@ export class Shares {
   }
 
   /**
+   * Counts a request, which was counted once before, as `count` more: it costs the gateway as much. Where a whole allowance is less, it
+   * counts as all of it, so that none is refused forever. Errors: `rate-limited`, with the time until the request has room as a whole.
+   */
+  spendFurther(caller: Caller, count: number): void {
+    if (caller.kind === 'operator') {
+      if (!isUnlimited(caller)) this.#operators.spendFurther(caller, count)
+      return
+    }
+    this.#spendFurther(caller, 'requestsPerMinute', caller.id, count)
+    this.#spendFurther(caller, 'projectRequestsPerMinute', caller.projectId, count)
+  }
+
+  /**
    * Notes how many bytes a request of a caller and its answer had.
    * @param soFar its bytes up to now, where they are noted one part after the other
    */
@@ -124,9 +137,9 @@ export class Shares {
     this.#meters.get(name)!.charge(of, 1, allowanceOf(name, max), this.#clock.now())
   }
 
-  /** Counts an act against its rate. Errors: `rate-limited`. */
-  spend(caller: Caller, name: keyof typeof agentRates): void {
-    if (caller.kind === 'agent') this.#spend(caller, name, caller.id)
+  /** Counts `count` acts against their rate, all or none; more than the rate has count as all of it. Errors: `rate-limited`. */
+  spend(caller: Caller, name: keyof typeof agentRates, count = 1): void {
+    if (caller.kind === 'agent') this.#spend(caller, name, caller.id, count)
   }
 
   /**
@@ -218,13 +231,20 @@ export class Shares {
     }
   }
 
-  #spend(caller: Caller, name: RateName, key: string): void {
+  #spend(caller: Caller, name: RateName, key: string, count = 1): void {
     const max = limitFor(caller, name)
     if (max === 0) return
     const allowance = allowanceOf(name, max)
-    const waitMs = this.#meters.get(name)!.spend(key, allowance.max, allowance.windowMs, this.#clock.now())
+    const waitMs = this.#meters.get(name)!.spend(key, allowance.max, allowance.windowMs, this.#clock.now(), count)
     if (waitMs === 0) return
     throw usedUp(caller, name, max, waitMs)
+  }
+
+  #spendFurther(caller: Caller, name: RateName, key: string, count: number): void {
+    const max = limitFor(caller, name)
+    if (max === 0) return
+    const waitMs = this.#meters.get(name)!.spendFurther(key, allowanceOf(name, max), this.#clock.now(), count)
+    if (waitMs > 0) throw usedUp(caller, name, max, waitMs)
   }
 }
 

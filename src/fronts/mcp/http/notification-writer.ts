@@ -1,7 +1,7 @@
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import type { EventStream } from '../../sse.ts'
 import { wakeSubstrate } from './capabilities.ts'
-import { positionId } from './stream-position.ts'
+import { positionId, type StreamPosition, wakeName } from './stream-position.ts'
 
 /** The first protocol version whose clients read an event without data. */
 const emptyEventsFrom = '2025-11-25'
@@ -9,17 +9,26 @@ const emptyEventsFrom = '2025-11-25'
 /** Writes notifications to a session's stream, each with the position of its reader as its id. */
 export class NotificationWriter {
   readonly #stream: EventStream
-  readonly #wakes = new Map<string, number>()
+  #wakes: Map<string, number>
   #session: McpSession
   #resources: ReadonlySet<string>
+  /** Up to where the reader knows of changed resources. */
   #head: number
+  /** Up to where changes are known here. */
+  #latest: number
+  #hasCaughtUp = false
 
-  /** @param head the end of the caller's log */
-  constructor(stream: EventStream, session: McpSession, head: number) {
+  /**
+   * @param head the end of the caller's log
+   * @param from the position of a reader that reconnects: it is there until it has caught up
+   */
+  constructor(stream: EventStream, session: McpSession, head: number, from?: StreamPosition) {
     this.#stream = stream
     this.#session = session
     this.#resources = new Set(session.resources)
-    this.#head = head
+    this.#head = from?.head ?? head
+    this.#latest = head
+    this.#wakes = new Map(from?.wakes)
   }
 
   /** Begins the stream. A client that is disconnected comes back after `retryMs`, with the id that it got here if it got no other. */
@@ -29,9 +38,15 @@ export class NotificationWriter {
     this.#stream.write(first ?? `retry: ${retryMs}\n: connected\n\n`)
   }
 
-  /** Notes up to where the wakes of a subscription were written before. */
-  knows(subscriptionId: string, logId: number): void {
-    this.#wakes.set(subscriptionId, logId)
+  /** Notes of each subscription up to where its wakes were written before. */
+  knows(positions: readonly (readonly [subscriptionId: string, logId: number])[]): void {
+    this.#wakes = new Map(positions.map(([id, logId]) => [wakeName(id), logId]))
+  }
+
+  /** Notes that the reader gets everything that it missed: from the next event on it is at the end of the log. */
+  catchUp(): void {
+    this.#hasCaughtUp = true
+    this.#head = this.#latest
   }
 
   /** Takes what the session has changed. */
@@ -42,7 +57,8 @@ export class NotificationWriter {
 
   /** Returns those of changed resources that the session is subscribed to. `logId`: of the last event that changed one. */
   subscribed(uris: readonly string[], logId: number): string[] {
-    this.#head = Math.max(this.#head, logId)
+    this.#latest = Math.max(this.#latest, logId)
+    if (this.#hasCaughtUp) this.#head = this.#latest
     return uris.filter((uri) => this.#resources.has(uri))
   }
 
@@ -54,7 +70,8 @@ export class NotificationWriter {
   /** Writes a wake. Resolves with whether the connection took the bytes. Source: S1-22. */
   async wake(body: string, signal: AbortSignal): Promise<boolean> {
     const data = JSON.parse(body) as { readonly subscriptionId: string; readonly logId: number }
-    this.#wakes.set(data.subscriptionId, Math.max(data.logId, this.#wakes.get(data.subscriptionId) ?? 0))
+    const name = wakeName(data.subscriptionId)
+    this.#wakes.set(name, Math.max(data.logId, this.#wakes.get(name) ?? 0))
     this.#write({ method: 'notifications/message', params: { level: 'info', logger: wakeSubstrate, data } })
     await this.#stream.taken(signal)
     return !signal.aborted

@@ -39,11 +39,12 @@ export async function streamSession(
   const head = await mcp.feed.head(caller)
   const farewell = (): object => problemBody(revoked(), '/mcp')
   const stream = new EventStream(res, { ...readerOf(caller), revoked: openCall.signal, farewell }, unsent)
-  const writer = new NotificationWriter(stream, session, head)
+  const writer = new NotificationWriter(stream, session, head, from)
   res.writeHead(200, streamHeaders)
   writer.begin(mcp.retryMs())
   const address = context.clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
-  await using wakes = new WakeLink(context, { caller, address, writer, signal })
+  const leave = (): void => left.abort()
+  await using wakes = new WakeLink(context, { caller, address, writer, from, signal, leave })
   const paced = new PacedUpdates(clock, res, signal, (uris) => writer.updated(uris))
   using _open = mcp.streams.open({
     id,
@@ -52,12 +53,13 @@ export async function streamSession(
       writer.update(changed)
       wakes.follow(changed).catch((err: unknown) => log.warn({ err }, 'mcp_wakes.unconnected'))
     },
-    end: () => left.abort(),
+    end: leave,
   })
   const unlisten = mcp.feed.listen(caller, head, (uris, logId) => paced.add(writer.subscribed(uris, logId)))
   try {
-    await wakes.follow(session, from)
+    await wakes.follow(session)
     if (from) await tellMissed(context, caller, session, { from, paced })
+    writer.catchUp()
     await untilAborted(signal)
   } finally {
     unlisten()

@@ -2,7 +2,7 @@
 export interface StreamPosition {
   /** Changes of resources up to this `logId` were written. */
   readonly head: number
-  /** The `logId` of the last wake of each subscription that was written. In a position that was read: by a part of its id. */
+  /** The `logId` of the last wake of each subscription that was written, by its `wakeName`. */
   readonly wakes: ReadonlyMap<string, number>
 }
 
@@ -15,7 +15,7 @@ const form = /^[0-9a-z]{1,11}(\.[0-9a-z]{1,16}-[0-9a-z]{1,11})*$/
  * from there, and keeps nothing for a reader that is away. Pure. Source: MCP 2025-11-25, Transports, Resumability; S1-29.
  */
 export function positionId({ head, wakes }: StreamPosition): string {
-  return [head.toString(36), ...[...wakes].map(([id, logId]) => `${nameIn(id)}-${logId.toString(36)}`)].join('.')
+  return [head.toString(36), ...[...wakes].map(([name, logId]) => `${name}-${logId.toString(36)}`)].join('.')
 }
 
 /** Returns the position of a `Last-Event-ID`. undefined: it is none of these. Pure. */
@@ -35,10 +35,10 @@ export function positionOf(eventId: string): StreamPosition | undefined {
  * it got none: that is where it was in the log then. Pure.
  */
 export function wakeSeen({ head, wakes }: StreamPosition, subscriptionId: string): number {
-  return wakes.get(nameIn(subscriptionId)) ?? head
+  return wakes.get(wakeName(subscriptionId)) ?? head
 }
 
-/** The last 12 digits of a subscription's UUID are random. */
-function nameIn(subscriptionId: string): string {
+/** How a position names a subscription: the last 12 digits of its UUID are random. Pure. */
+export function wakeName(subscriptionId: string): string {
   return subscriptionId.slice(-12).toLowerCase()
 }

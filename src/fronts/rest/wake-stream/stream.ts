@@ -4,6 +4,7 @@ import type { Caller } from '../../../registry/callers/caller.ts'
 import type { StreamCapability } from '../../../registry/subscriptions/stream-capabilities.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
+import { furtherRequests } from '../../../wake-stream/open-cost.ts'
 import { recordBegun } from '../../access/rest-access.ts'
 import { problemBody } from '../../problem-body.ts'
 import { untilClosed } from '../../sse.ts'
@@ -28,7 +29,8 @@ const path = '/v1/wake-stream'
 
 /**
  * Writes the wakes of subscriptions as they come, until the reader leaves, the gateway stops, the key is revoked, or other streams
- * have taken all of the subscriptions.
+ * have taken all of the subscriptions. The opening counts as more requests where it has many of them. Errors: `rate-limited`, and those
+ * of `connect`.
  */
 export async function streamWakes(
   context: WakeStreamFrontContext,
@@ -39,9 +41,10 @@ export async function streamWakes(
     capabilities = [],
   }: { readonly subscription: readonly string[]; readonly capabilities?: readonly StreamCapability[] | undefined },
 ): Promise<void> {
-  const { wakeStreams, stopping, openCalls, unsent, publicUrl } = context
+  const { wakeStreams, stopping, openCalls, unsent, publicUrl, shares } = context
   const isSocket = upgradeOf(req) !== undefined
   if (isSocket) requireUpgradable(req, publicUrl)
+  shares.spendFurther(caller, furtherRequests(subscription.length))
   using openCall = openCalls.open(caller, 'streams')
   const left = new AbortController()
   const signal = untilClosed(req, res, stopping, openCall.signal, left.signal)

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { FakeClock } from '../../../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
 import { startReceiver } from '../../../support/receiver.ts'
 import { until } from '../../../support/until.ts'
@@ -19,6 +20,13 @@ async function subscribe(gateway: TestGateway, agent: TestAgent, coalesceWindow 
 
 const wakesOf = ({ notifications }: SessionReader) =>
   notifications.filter(({ method }) => method === 'notifications/message').map(({ params }) => params.data)
+
+/** Waits until the store has it that wakes were written: else they are sent again without a resync. */
+const untilRecorded = (gateway: TestGateway, agent: TestAgent, id: string, logId: number) =>
+  until(
+    () => stateOf(gateway, agent, id),
+    ({ lastEmittedLogId }) => lastEmittedLogId === logId,
+  )
 
 const untilWakes = (reader: SessionReader, count: number) =>
   until(
@@ -107,14 +115,23 @@ test('what gathered without a stream is one digest, and the newest stream has th
   await using older = await openStream(gateway, donna, await beginSession(gateway, donna, negotiated))
   expect(await untilWakes(older, 1)).toMatchObject([{ eventType: 'wake/digest', payload: { eventCount: 3 } }])
   await using newer = await openStream(gateway, donna, await beginSession(gateway, donna, negotiated))
-  await gateway.send('donna', 'four')
-  await untilWakes(newer, 1)
-  expect(wakesOf(older)).toHaveLength(1)
+  // Until it is connected the older one gets what comes.
+  await until(
+    async () => {
+      await gateway.send('donna', 'more')
+      return wakesOf(newer)
+    },
+    ({ length }) => length > 0,
+  )
+  const before = wakesOf(older).length
+  await gateway.send('donna', 'the newer one has it')
+  await untilWakes(newer, 2)
+  expect(wakesOf(older)).toHaveLength(before)
   await newer[Symbol.asyncDispose]()
   // The older stream is still there, and gets it back.
   await untilStatus(gateway, donna, id, 'active')
-  await gateway.send('donna', 'five')
-  await untilWakes(older, 2)
+  await gateway.send('donna', 'the older one has it again')
+  await untilWakes(older, before + 1)
 })
 
 // S1-29
@@ -124,8 +141,10 @@ test('what a reader did not get is sent again when it comes back, and nothing el
   const id = await subscribe(gateway, donna)
   const session = await beginSession(gateway, donna, negotiated)
   const first = await openStream(gateway, donna, session)
+  await untilStatus(gateway, donna, id, 'active')
   for (const text of ['one', 'two', 'three']) await gateway.send('donna', text)
   const wakes = await untilWakes(first, 3)
+  await untilRecorded(gateway, donna, id, wakes.at(-1)!.logId)
   await first[Symbol.asyncDispose]()
   const seen = first.notifications[0]!.id
   await using second = await openStream(gateway, donna, { ...session, 'last-event-id': seen })
@@ -135,9 +154,170 @@ test('what a reader did not get is sent again when it comes back, and nothing el
   expect(record).toMatchObject({ actor: '@donna', target: id, front: 'mcp', outcome: 'ok' })
   const { lastId } = second
   await second[Symbol.asyncDispose]()
+  await untilStatus(gateway, donna, id, 'waiting')
   await using third = await openStream(gateway, donna, { ...session, 'last-event-id': lastId })
+  await untilStatus(gateway, donna, id, 'active')
   await gateway.send('donna', 'four')
   expect(await untilWakes(third, 1)).toMatchObject([{ eventType: 'wake/sent_to_me' }])
+})
+
+const limit = (gateway: TestGateway, limits: Record<string, number>) =>
+  gateway.call('PATCH', '/v1/projects/default', { limits })
+
+/** The `logId`s of everything that a reader was woken for, also in digests. */
+const heard = (reader: SessionReader): number[] =>
+  wakesOf(reader).flatMap(({ payload, logId }) => payload.refs?.map((ref: { logId: number }) => ref.logId) ?? [logId])
+
+const inOrder = (logIds: readonly number[]): number[] => [...logIds].sort((a, b) => a - b)
+
+/** Moves the time on until what is read is as wanted. */
+function eventually<Value>(clock: FakeClock, read: () => Value, isDone: (value: Value) => boolean): Promise<Value> {
+  return until(() => {
+    clock.advance(1_000)
+    return read()
+  }, isDone)
+}
+
+/** A reader that got the first of three wakes of each subscription, and is away. */
+async function donnaMissed(clock: FakeClock, subscriptions: number) {
+  const gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const ids: string[] = []
+  for (let count = 0; count < subscriptions; count++) ids.push(await subscribe(gateway, donna))
+  const session = await beginSession(gateway, donna, negotiated)
+  const first = await openStream(gateway, donna, session)
+  for (const id of ids) await untilStatus(gateway, donna, id, 'active')
+  await gateway.send('donna', 'one')
+  await untilWakes(first, subscriptions)
+  const seen = first.lastId
+  for (const text of ['two', 'three']) await gateway.send('donna', text)
+  await untilWakes(first, 3 * subscriptions)
+  const [one] = inOrder(heard(first))
+  const missed = inOrder(heard(first)).filter((logId) => logId > one!)
+  for (const id of ids) await untilRecorded(gateway, donna, id, missed.at(-1)!)
+  await first[Symbol.asyncDispose]()
+  const back = (lastId = seen) => openStream(gateway, donna, { ...session, 'last-event-id': lastId })
+  return { gateway, donna, session, seen, missed, back, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() }
+}
+
+test('each subscription that is sent again counts as a resync, as over REST', async () => {
+  const clock = new FakeClock()
+  await using s = await donnaMissed(clock, 3)
+  await limit(s.gateway, { replaysPerMinute: 4 })
+  await using reader = await s.back()
+  await until(
+    () => heard(reader),
+    (logIds) => logIds.length === s.missed.length,
+  )
+  const [{ subscriptionId }] = wakesOf(reader)
+  const resync = () =>
+    s.gateway.call('POST', `/v1/wake-subscriptions/${subscriptionId}/resync`, { sinceLogId: 0 }, s.donna)
+  expect((await resync()).status).toBe(200)
+  expect((await resync()).body).toMatchObject({ code: 'rate-limited', limitName: 'replaysPerMinute' })
+})
+
+// S1-29
+test('a reader that comes back too often gets what it missed when its rate has room, and loses nothing meanwhile', async () => {
+  const clock = new FakeClock()
+  await using s = await donnaMissed(clock, 3)
+  await limit(s.gateway, { replaysPerMinute: 1 })
+  await using once = await s.back()
+  await until(
+    () => heard(once),
+    (logIds) => logIds.length === s.missed.length,
+  )
+  await once[Symbol.asyncDispose]()
+  // It has forgotten what it got, and the rate is used up.
+  await using again = await s.back()
+  expect(again.status).toBe(200)
+  await until(
+    () => again.lastId,
+    (id) => id !== '',
+  )
+  expect([wakesOf(again).length, again.hasEnded]).toEqual([0, false])
+  // The stream stays. A client that leaves it comes back to where it was.
+  await again[Symbol.asyncDispose]()
+  await using last = await s.back(again.lastId)
+  await s.gateway.send('donna', 'four')
+  const logIds = await eventually(
+    clock,
+    () => heard(last),
+    ({ length }) => length >= s.missed.length + 3,
+  )
+  expect(inOrder(logIds).slice(0, s.missed.length)).toEqual(s.missed)
+})
+
+test('a rate that is less than what was missed lets it through, once the whole of it is there', async () => {
+  const clock = new FakeClock()
+  await using s = await donnaMissed(clock, 3)
+  await limit(s.gateway, { replaysPerMinute: 1 })
+  await using reader = await s.back()
+  await until(
+    () => heard(reader),
+    (logIds) => logIds.length === s.missed.length,
+  )
+  expect(inOrder(heard(reader))).toEqual(s.missed)
+})
+
+test('an event beside the wakes says nothing about wakes that wait for their rate', async () => {
+  const clock = new FakeClock()
+  await using s = await donnaMissed(clock, 2)
+  await limit(s.gateway, { replaysPerMinute: 1 })
+  await using first = await s.back()
+  await until(
+    () => heard(first),
+    ({ length }) => length === s.missed.length,
+  )
+  await first[Symbol.asyncDispose]()
+  const resources = { ...ping, method: 'resources/subscribe', params: { uri: 'rouse://inbox/@donna' } }
+  await post(s.gateway, s.donna, resources, s.session)
+  const waiting = await s.back()
+  await s.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'look' })
+  await until(
+    () => waiting.notifications,
+    (all) => all.some(({ method }) => method === 'notifications/resources/updated'),
+  )
+  expect(wakesOf(waiting)).toEqual([])
+  await waiting[Symbol.asyncDispose]()
+  await using last = await s.back(waiting.lastId)
+  const logIds = await eventually(
+    clock,
+    () => heard(last),
+    ({ length }) => length >= s.missed.length,
+  )
+  expect(logIds).toEqual(expect.arrayContaining(s.missed))
+})
+
+test('a stream of a session counts once more for five subscriptions; without room for that its wakes come later', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const ids: string[] = []
+  for (let count = 0; count < 10; count++) ids.push(await subscribe(gateway, donna))
+  const session = await beginSession(gateway, donna, negotiated)
+  await limit(gateway, { requestsPerMinute: 6 })
+  clock.advance(600_000)
+  const asOperator = { ...donna, key: gateway.adminKey }
+  const first = await openStream(gateway, donna, session)
+  await untilStatus(gateway, asOperator, ids[0]!, 'active')
+  await first[Symbol.asyncDispose]()
+  await untilStatus(gateway, asOperator, ids[0]!, 'waiting')
+  // It has taken three of six. The next one has two further requests to count, and room for one.
+  expect((await post(gateway, donna, ping, session)).status).toBe(200)
+  await using second = await openStream(gateway, donna, session)
+  expect(second.status).toBe(200)
+  await gateway.send('donna', 'hello')
+  await until(
+    () => second.lastId,
+    (id) => id !== '',
+  )
+  expect(await stateOf(gateway, asOperator, ids[0]!)).toMatchObject({ status: 'waiting' })
+  const wakes = await eventually(
+    clock,
+    () => wakesOf(second),
+    ({ length }) => length >= ids.length,
+  )
+  expect(new Set(wakes.map(({ subscriptionId }) => subscriptionId))).toEqual(new Set(ids))
 })
 
 test('a level above info ends the wakes of a session, and info brings them back', async () => {
