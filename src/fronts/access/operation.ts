@@ -39,4 +39,6 @@ export interface Operation {
 /** An operation that has a method and a path of its own, e.g. `GET /v1/agents/:handle`. */
 export interface RestOperation extends Operation {
   readonly route: string
+  /** It revokes keys or permissions, or lists them for that: each key may do so whatever its agent has used up. */
+  readonly isRevocation?: true
 }
