@@ -6,6 +6,7 @@ export interface Limit {
     | 'characters'
     | 'items'
     | 'levels'
+    | 'percent'
     | 'values'
     | 'seconds'
     | 'bytes a second'

@@ -12,7 +12,7 @@ export const agentRates = {
   requestsPerMinute: limit(
     6_000,
     'a minute',
-    'requests of one agent, on all bindings; the opening of a stream of wakes counts once more for each 5 subscriptions; a busy harness makes a few in a second',
+    'requests of one agent, on all bindings; the opening of a stream of wakes counts once more for each 5 subscriptions; one key may make a part of them while another is in use (`requestsOfKey`); a busy harness makes a few in a second',
   ),
   megabytesPerMinute: limit(
     256,
@@ -48,7 +48,7 @@ export const agentRates = {
   grantsPerHour: limit(
     100,
     'an hour',
-    'permissions that one agent grants and revokes; each wakes the grantee, and a team needs a few dozen',
+    'permissions that one agent grants; each wakes the grantee, and a team needs a few dozen. Revoking is free',
   ),
   keyMintsPerHour: limit(100, 'an hour', 'API keys that one agent makes; each harness needs one'),
   changesPerDay: limit(
@@ -108,6 +108,20 @@ export const agentNumbers = {
     1 * GiB,
     'bytes',
     'messages, mail and artifacts that one agent has stored, and 256 bytes for each claim that it has made, e.g. half a million messages of 2 KB',
+  ),
+} as const satisfies Record<string, Limit>
+
+/** What one key may use of its agent's share, so that a stolen key does not lock out the others. Nobody may change these. */
+export const oneKeyLimits = {
+  requestsOfKey: limit(
+    75,
+    'percent',
+    'of `requestsPerMinute` that one key may use while another key of its agent is in use: it was used within the last minute',
+  ),
+  revocationsPerMinute: limit(
+    10,
+    'a minute',
+    'requests of one key that list and revoke keys, tokens and permissions over REST, whatever its agent and its project have used up; further ones count like others',
   ),
 } as const satisfies Record<string, Limit>
 

@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
-import { resolveAddress } from '../registry/agents/addresses.ts'
-import type { Agent } from '../registry/agents/agent.ts'
+import type { Addressee } from '../registry/agents/addressee-store.ts'
+import { requireAddressed } from '../registry/agents/addresses.ts'
+import { acceptsMailFrom, contactRefused } from '../registry/agents/contact.ts'
 import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClaimedTask } from '../registry/claims/task-assignment.ts'
@@ -83,11 +84,11 @@ async function ownedClaim(
   throw conflict(claim)
 }
 
-async function requireRecipient(db: Reader, caller: Caller, to: string, before: Claim): Promise<Agent> {
-  const { agents, broadcast, projectId } = await resolveAddress(db, caller, to)
-  const [recipient] = agents
-  if (broadcast || !recipient) throw refused(`"${to}" names everybody. Name one agent.`)
-  if (projectId !== caller.projectId) throw refused(`a claim cannot leave its project, and ${to} is in another one.`)
+async function requireRecipient(db: Reader, caller: Caller, to: string, before: Claim): Promise<Addressee> {
+  const recipient = await requireAddressed(db, caller, to, 'to')
+  if (!(await acceptsMailFrom(db, caller, recipient))) throw contactRefused(caller, recipient, 'to')
+  if (recipient.projectId !== caller.projectId)
+    throw refused(`a claim cannot leave its project, and ${to} is in another one.`)
   if (recipient.id === before.ownerId) throw refused(`${recipient.handle} already owns "${before.ref}".`)
   return recipient
 }

@@ -19,15 +19,19 @@ interface Entered {
 }
 
 const entered = new WeakMap<Response, Entered>()
+/** Requests that came in whatever their agent has used up. */
+const revoking = new WeakSet<Response>()
 
 /**
  * Lets a caller in who has a share of the gateway left: counts the request, and has it wait while the caller has too many under
  * way. After the key, before the body. Errors: `rate-limited`.
  * @param pathOf what tells of a request how large its answer will be; undefined: only its body does
+ * @param isRevocation whether a request lists or revokes keys or permissions
  */
 export function takeShare(
   shares: Shares,
   pathOf: (req: Request) => string | undefined = (req) => req.baseUrl + req.path,
+  isRevocation: (res: Response) => boolean = () => false,
 ): RequestHandler {
   return async (req, res, next) => {
     const caller = callerOf(res)
@@ -41,6 +45,7 @@ export function takeShare(
         return gone
       },
     })
+    if (isRevocation(res) && shares.takeRevocation(caller)) revoking.add(res)
     let written = 0
     const noteWritten = (bytes: number): void => {
       written += bytes
@@ -190,8 +195,9 @@ async function enter(
   res: Response,
   known: Pick<Entered, 'request' | 'noteWritten'>,
 ): Promise<boolean> {
-  shares.spendRequest(caller)
-  let leave = shares.enter(caller, known.request)
+  const isRevoking = revoking.has(res)
+  if (!isRevoking) shares.spendRequest(caller)
+  let leave = isRevoking ? shares.enterRevocation(caller, known.request) : shares.enter(caller, known.request)
   if (typeof leave !== 'function') {
     leaveRequestQueue(res)
     leave = await leave
@@ -203,6 +209,11 @@ async function enter(
   entered.set(res, { ...known, leave, large: shares.large })
   res.once('close', leave)
   return true
+}
+
+/** Whether a request came in whatever its agent has used up: it revokes something, or lists what may be revoked. */
+export function isRevoking(res: Response): boolean {
+  return revoking.has(res)
 }
 
 /** The place of a request among those that are processed. */

@@ -9,6 +9,7 @@ import type { SessionContext } from '../sessions/context.ts'
 import type { SubscriptionContext } from '../subscriptions/context.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
+import type { RestOperation } from './access/operation.ts'
 import { recordRest } from './access/rest-access.ts'
 import { actInProject, requireKey } from './auth.ts'
 import { takeShare } from './door.ts'
@@ -73,7 +74,7 @@ export function createFront(context: FrontContext): Express {
     '/v1',
     recordRest(context, restTable),
     requireKey(context),
-    takeShare(shares),
+    takeShare(shares, undefined, isRevocation),
     requireRead(context.unsent),
     actInProject(context),
     answerRoutes(restTable, context),
@@ -83,6 +84,10 @@ export function createFront(context: FrontContext): Express {
   app.use(notFound)
   app.use(problemHandler(log, context.failedTries))
   return app
+}
+
+function isRevocation({ locals }: Response): boolean {
+  return (locals.operation as RestOperation | undefined)?.isRevocation === true
 }
 
 /** Refuses an answer for which there is no room, in the form of what was called. */

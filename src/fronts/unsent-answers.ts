@@ -2,15 +2,16 @@ import { ServerResponse } from 'node:http'
 import type { Express, RequestHandler, Response } from 'express'
 import type { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import { isRevoking } from './door.ts'
 import { readerOf, type Unsent } from './unsent.ts'
 
 /** The bytes that a socket accepts without waiting for its reader. */
 const smallBytes = 16 * 1024
 
-/** Refuses requests of an agent or a key with too many unread bytes. Runs after the key is known. */
+/** Refuses requests of an agent or a key with too many unread bytes, except those that revoke. Runs after the key is known. */
 export function requireRead(unsent: Unsent): RequestHandler {
   return (_req, res, next) => {
-    unsent.requireRoom(readerOf(res.locals.caller as Caller))
+    if (!isRevoking(res)) unsent.requireRoom(readerOf(res.locals.caller as Caller))
     next()
   }
 }

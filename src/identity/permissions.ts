@@ -2,8 +2,9 @@ import { Problem } from '../errors.ts'
 import { newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { EventType, NewEvent } from '../log/event.ts'
+import type { Addressee } from '../registry/agents/addressee-store.ts'
 import { requireAddressed } from '../registry/agents/addresses.ts'
-import { type Agent, identityIn } from '../registry/agents/agent.ts'
+import { identityIn } from '../registry/agents/agent.ts'
 import { findAgentById, lockAgent } from '../registry/agents/agent-store.ts'
 import { type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
@@ -121,7 +122,7 @@ async function requireGrantor(
   return agent
 }
 
-function requireGrantable(grantorId: string, caller: Caller, grantee: Agent, scope: PermissionScope): void {
+function requireGrantable(grantorId: string, caller: Caller, grantee: Addressee, scope: PermissionScope): void {
   if (grantorId === grantee.id) {
     throw new Problem('invalid-request', {
       field: 'grantee',
@@ -151,7 +152,7 @@ interface PermissionChange {
   readonly type: EventType
   readonly data: JsonObject
   readonly caller: Caller
-  readonly grantee: Agent | undefined
+  readonly grantee: Addressee | undefined
   readonly grantorId: string
 }
 
@@ -179,7 +180,7 @@ async function appendChange(
   }
 }
 
-async function mayNotify(db: Reader, caller: Caller, grantee: Agent, grantorId: string): Promise<boolean> {
+async function mayNotify(db: Reader, caller: Caller, grantee: Addressee, grantorId: string): Promise<boolean> {
   if (grantee.projectId === caller.projectId || operates(caller, grantee.projectId)) return true
   return findGrantBetween(db, grantee.id, grantorId)
 }

@@ -50,6 +50,7 @@ const headings: Record<string, string> = {
   agentRates: 'How often one agent may act (per project)',
   projectRates: 'How often the agents of a project may act (per project)',
   agentNumbers: 'How much one agent may have (per project)',
+  oneKeyLimits: 'What one key may use of the limits of its agent',
   projectNumbers: 'How much a project may have (per project)',
   stormLimits: 'Storms between agents',
   memoryLimits: 'Memory of a gateway',

@@ -10,9 +10,6 @@ const counted: ReadonlySet<string> = new Set([
   'task.addArtifact',
 ])
 
-/** They only take away. A thief must not be able to use up what the owner of another key needs to end the theft. */
-const revocations: ReadonlySet<string> = new Set(['key.revoke', 'permission.revoke', 'token.revoke'])
-
 const nothing = (): void => {}
 
 /** Whether an operation adds rows that nothing but a rate bounds: the audit records it, and so does the log. */
@@ -30,7 +27,8 @@ export function beginChange(
   caller: Caller,
 ): () => void {
   if (!isChange(operation)) return nothing
-  const of = revocations.has(operation.name) ? caller.keyId : caller.id
+  // Of each key: a thief must not be able to use up what the owner of another key needs to end the theft.
+  const of = operation.isRevocation ? caller.keyId : caller.id
   shares.requireLeft(caller, 'changesPerDay', of)
   return () => shares.charge(caller, 'changesPerDay', of)
 }

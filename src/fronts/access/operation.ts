@@ -34,6 +34,8 @@ export interface Operation {
   /** An agent of another project, on things of this one. */
   readonly peer: Reach
   readonly audited: Audited
+  /** It revokes keys, tokens or permissions, or lists them for that: each key may do so whatever its agent has used up. */
+  readonly isRevocation?: true
 }
 
 /** An operation that has a method and a path of its own, e.g. `GET /v1/agents/:handle`. */

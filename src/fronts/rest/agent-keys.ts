@@ -45,7 +45,7 @@ export const agentKeyRoutes = [
   route('GET /v1/agents/:handle/keys', {
     name: 'key.list',
     what: 'list keys',
-    access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
+    access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no', isRevocation: true },
     query: z.object(pageFields),
     handle: async ({ caller, params, query }, { db }: { readonly db: Reader }) => {
       const agent = await requireAgent(db, caller.projectId, params.handle)
@@ -75,7 +75,7 @@ export const agentKeyRoutes = [
   route('DELETE /v1/agents/:handle/keys/:keyId', {
     name: 'key.revoke',
     what: 'revoke keys',
-    access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first', isRevocation: true },
     query: z.strictObject({ minted: flag, keep: flag }),
     status: 204,
     handle: async ({ caller, params, query }, context: KeyContext) =>

@@ -28,7 +28,7 @@ export const permissionRoutes = [
   route('GET /v1/permissions', {
     name: 'permission.list',
     what: 'list permissions',
-    access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
+    access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no', isRevocation: true },
     query: permissionQuery,
     handle: async ({ caller, query }, { db }: { readonly db: Reader }) => {
       const { scope = null, grantor, grantee, limit = pageLimits.listPage.max } = query
@@ -66,8 +66,7 @@ export const permissionRoutes = [
   route('DELETE /v1/permissions/:id', {
     name: 'permission.revoke',
     what: 'revoke a permission',
-    access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
-    rate: 'grantsPerHour',
+    access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first', isRevocation: true },
     status: 204,
     handle: async ({ caller, params }, context: RemovalContext) => revokePermission(context, caller, params.id),
   }),

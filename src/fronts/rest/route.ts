@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { agentRates } from '../../share-limits.ts'
 import type { BeginReading } from '../../tasks/content-within.ts'
-import type { Operation, RestOperation } from '../access/operation.ts'
+import type { RestOperation } from '../access/operation.ts'
 import type { Reply } from './reply.ts'
 
 /** A method and a path: `GET /v1/agents/:handle`. */
@@ -61,7 +61,7 @@ interface RouteFields<Name extends string, Context, Body extends Schema, Query e
   /** What it does, after "Only the operator may": `read an agent`. */
   readonly what: string
   /** Who may do it. Checked before the input is read. */
-  readonly access: Omit<Operation, 'name' | 'what'>
+  readonly access: Omit<RestOperation, 'route' | 'name' | 'what'>
   /** The rate that it counts against, for acts that cost others more than a request does. */
   readonly rate?: keyof typeof agentRates
   /** Parsed before the handler runs. Without a schema a body is ignored. */

@@ -28,7 +28,7 @@ export const tokenRoutes = [
   route('POST /v1/tokens/revoke', {
     name: 'token.revoke',
     what: 'revoke a token',
-    access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first', isRevocation: true },
     body: revocation,
     status: 204,
     handle: async ({ caller, body }, context: KeyContext & { readonly tokens?: TokenVerifier | undefined }) =>

@@ -1,5 +1,5 @@
 import { operatorId } from '../../registry/agents/identity.ts'
-import type { Transaction } from '../../storage/database.ts'
+import type { Reader, Transaction } from '../../storage/database.ts'
 import { closeArrivalWindow, countArrival } from './arrival-store.ts'
 import { blockExchange, countAnswer, readBlockedUntil } from './exchange-store.ts'
 import { arrivalsMaxFor, costMsOf, type MailLimits, minuteMs, stormWindowMs } from './mail-limits.ts'
@@ -39,6 +39,17 @@ export async function checkLimits(
 /** The first half of `checkLimits`, for which nobody needs to know who gets the message: a sender beyond its rate costs no look-up. */
 export function checkRate(tx: Transaction, limits: MailLimits, sender: Sender): Promise<Refusal | undefined> {
   return takeShare(tx, limits, sender, costMsOf(limits.perMinute))
+}
+
+/** Whether `checkRate` would refuse a message now. It counts nothing. */
+export async function isBeyondRate(
+  db: Reader,
+  { perMinute }: MailLimits,
+  senderId: string,
+  now: number,
+): Promise<boolean> {
+  const fullAt = (await readFullAt(db, senderId)) ?? now
+  return perMinute !== 0 && fullAt + costMsOf(perMinute) > now + minuteMs
 }
 
 /** The second half of `checkLimits`: what depends on who gets the message. */

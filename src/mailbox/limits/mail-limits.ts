@@ -21,6 +21,11 @@ export function perMinuteFor({ limits }: Pick<Caller, 'limits'>, { perMinute }: 
   return limits?.messagesPerMinute ?? perMinute
 }
 
+/** The limits of a caller's mail. undefined: an operator, whose mail has none. */
+export function limitsOf(caller: Pick<Caller, 'kind' | 'limits'>, limits: MailLimits): MailLimits | undefined {
+  return caller.kind === 'operator' ? undefined : { ...limits, perMinute: perMinuteFor(caller, limits) }
+}
+
 /** How many messages one agent accepts in ten minutes from all agents together: half of them are the reserve. */
 export function arrivalsMax(stormMessages: number): number {
   return 2 * stormMessages

@@ -18,7 +18,7 @@ import type { Transaction } from '../../storage/database.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
 import { checkRate, checkRecipients, type LimitsContext, type Receivers } from '../limits/check-limits.ts'
-import { type MailLimits, perMinuteFor } from '../limits/mail-limits.ts'
+import { limitsOf } from '../limits/mail-limits.ts'
 import type { Refusal, Sender } from '../limits/refusals.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import type { MailMessage, MessageType } from '../messages/message.ts'
@@ -26,6 +26,7 @@ import { findMessage } from '../messages/message-store.ts'
 import { type NewMail, putMail } from '../messages/put-mail.ts'
 import { type ReadMail, readMail, rolesInMail } from '../reading/read-mail.ts'
 import { type Destination, resolveDestination } from './destination.ts'
+import { lookUpFirst } from './look-up-first.ts'
 import { checkSignal, subjectOfSignal } from './signal-types.ts'
 
 export interface MailContext extends Core, LimitsContext {
@@ -72,7 +73,10 @@ export async function sendMail(
 ): Promise<ReadMail> {
   if (input.signalType !== undefined) checkSignal(input.signalType, input.payload)
   context.usage.requireRoom(caller)
-  const send = () => storeNewMail(context, caller, input, idempotency)
+  const send = async () => {
+    await lookUpFirst(context, caller, input, idempotency)
+    return storeNewMail(context, caller, input, idempotency)
+  }
   const sent = await (idempotency ? context.repeats.run(caller.id, mailScope, idempotency, send) : send())
   if ('problem' in sent) throw sent.problem
   return readMail(context.db, caller, sent.id)
@@ -83,7 +87,7 @@ function storeNewMail(context: MailContext, caller: Caller, input: MailInput, id
   return context.db.transaction(async (tx) => {
     const first = idempotency && (await findFirstResult(tx, caller.id, mailScope, idempotency))
     if (first !== undefined) return { id: first }
-    const limits = limitsOf(context, caller)
+    const limits = limitsOf(caller, context.limits)
     // Before anything is looked up: who is beyond its rate costs a query, whatever the address.
     const tooMany = limits && (await checkRate(tx, limits, senderOf(caller)))
     if (tooMany) return keepRefusal(context, tx, caller, tooMany)
@@ -111,11 +115,6 @@ async function requireAnswered(tx: Transaction, caller: Caller, id: string): Pro
     detail: `inReplyTo: there is no message ${id}, or it is not yours. Leave the field out to start a thread.`,
     extra: { messageId: id },
   })
-}
-
-/** undefined: an operator, whose mail has no limits. */
-function limitsOf({ limits }: MailContext, caller: Caller): MailLimits | undefined {
-  return caller.kind === 'operator' ? undefined : { ...limits, perMinute: perMinuteFor(caller, limits) }
 }
 
 function senderOf({ id, identity }: Caller): Sender {

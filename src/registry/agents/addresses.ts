@@ -1,19 +1,17 @@
 import { Problem } from '../../errors.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type Caller, operates } from '../callers/caller.ts'
-import { findGrantBetween } from '../permissions/permission-store.ts'
 import { findProject } from '../projects/project-store.ts'
 import { parseProject } from '../projects/projects.ts'
-import type { Agent } from './agent.ts'
-import { findAgent, listAgents } from './agent-store.ts'
-import { acceptsMailFrom, contactRefused, filterAcceptingMailFrom } from './contact.ts'
+import { type Addressee, findAddressee, listAccepting, listEverybody, type Viewer } from './addressee-store.ts'
+import { acceptsMailFrom, contactRefused } from './contact.ts'
 import { findRole } from './role-addresses.ts'
 import { UnknownAddress } from './unknown-address.ts'
 
 /** The agents that an address names: some of one project, or all of it. */
 interface Resolved {
   readonly projectId: string
-  readonly agents: readonly Agent[]
+  readonly agents: readonly Addressee[]
   readonly broadcast: boolean
 }
 
@@ -27,7 +25,7 @@ interface Resolved {
  */
 export async function resolveAddress(reader: Reader, caller: Caller, to: string, answered?: string): Promise<Resolved> {
   const { projectId, name } = await parseAddress(reader, caller, to, 'to')
-  if (name === '*' || name.toLowerCase() === 'all') return resolveEverybody(reader, caller, projectId)
+  if (isEverybody(name)) return resolveEverybody(reader, caller, projectId)
   const agent = await requireOne(reader, caller, projectId, name, 'to')
   if (!(await acceptsMailFrom(reader, caller, agent, answered))) throw contactRefused(caller, agent, 'to')
   return { projectId, agents: [agent], broadcast: false }
@@ -37,13 +35,35 @@ export async function resolveAddress(reader: Reader, caller: Caller, to: string,
  * Returns the one agent that an address names, for reading and granting. An agent that the caller may not see is not found.
  * Errors: `agent-not-found`, `ambiguous-address`, `invalid-request`; `project-not-found` for the operator.
  */
-export async function requireAddressed(reader: Reader, caller: Caller, address: string, field: string): Promise<Agent> {
+export async function requireAddressed(
+  reader: Reader,
+  caller: Caller,
+  address: string,
+  field: string,
+): Promise<Addressee> {
   const { projectId, name } = await parseAddress(reader, caller, address, field)
-  if (name !== '*' && name.toLowerCase() !== 'all') return requireOne(reader, caller, projectId, name, field)
+  if (!isEverybody(name)) return requireOne(reader, caller, projectId, name, field)
   throw new Problem('invalid-request', {
     field,
     detail: `${field}: must name one agent. "${address}" names everybody.`,
   })
+}
+
+/**
+ * Whether an address takes a search, or leads into a project that the caller does not belong to: a write transaction, for which others
+ * wait, is not the place to find out that it names nobody for this caller. Pure.
+ */
+export function isFarAddress(caller: Caller, address: string): boolean {
+  const { qualifier, name } = split(address)
+  const isOther = qualifier !== undefined && qualifier.trim().toLowerCase() !== caller.projectId
+  return isOther || !(name.startsWith('@') || isEverybody(name))
+}
+
+const isEverybody = (name: string): boolean => name === '*' || name.toLowerCase() === 'all'
+
+function split(address: string): { qualifier: string | undefined; name: string } {
+  const [, qualifier, rest = ''] = /^(?:([^:]*):)?(.*)$/s.exec(address.trim()) ?? []
+  return { qualifier, name: rest.trim() }
 }
 
 /** Splits `web:@donna` into project `web` and name `@donna`. The default is the caller's project. */
@@ -53,8 +73,7 @@ async function parseAddress(
   address: string,
   field: string,
 ): Promise<{ projectId: string; name: string }> {
-  const [, qualifier, rest = ''] = /^(?:([^:]*):)?(.*)$/s.exec(address.trim()) ?? []
-  const name = rest.trim()
+  const { qualifier, name } = split(address)
   if (name === '' || name === '@') {
     throw new Problem('invalid-request', {
       field,
@@ -71,7 +90,9 @@ async function parseAddress(
 
 /** Returns the agents of a project that accept the caller's mail. If there are none: `forbidden` for another project, an empty list for the caller's own. */
 async function resolveEverybody(reader: Reader, caller: Caller, projectId: string): Promise<Resolved> {
-  const agents = await filterAcceptingMailFrom(reader, caller, await listAgents(reader, projectId))
+  const agents = operates(caller, projectId)
+    ? await listEverybody(reader, projectId)
+    : await listAccepting(reader, caller, projectId)
   if (agents.length > 0 || projectId === caller.projectId) return { projectId, agents, broadcast: true }
   throw new Problem('forbidden', {
     field: 'to',
@@ -86,28 +107,24 @@ async function requireOne(
   projectId: string,
   name: string,
   field: string,
-): Promise<Agent> {
-  const named = await findAgent(reader, projectId, `@${name.replace(/^@/, '').toLowerCase()}`)
-  if (named && (await isVisible(reader, caller, named))) return named
-  const agents = name.startsWith('@') ? [] : await findRole(reader, projectId, name)
-  const visible: Agent[] = []
-  for (const agent of agents) if (await isKnown(reader, caller, agent)) visible.push(agent)
-  if (visible.length === 1) return visible[0]!
-  throw visible.length > 1 ? ambiguous(name, visible, field) : new UnknownAddress({ projectId, name, field })
+): Promise<Addressee> {
+  const viewer = viewerOf(caller, projectId)
+  const named = await findAddressee(reader, viewer, projectId, `@${name.replace(/^@/, '').toLowerCase()}`)
+  if (named) return named
+  const agents = name.startsWith('@') ? [] : await findRole(reader, viewer, projectId, name)
+  if (agents.length === 1) return agents[0]!
+  throw agents.length > 1 ? ambiguous(name, agents, field) : new UnknownAddress({ projectId, name, field })
 }
 
-/** A private agent is visible to its own project, to agents that it granted something, and to the operator. */
-async function isVisible(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
-  return agent.access !== 'private' || isKnown(reader, caller, agent)
+/**
+ * A private agent is visible to its own project, to agents that it granted something, and to the operator; so are the sessions and
+ * capabilities of every agent.
+ */
+function viewerOf(caller: Caller, projectId: string): Viewer {
+  return { callerId: caller.id, seesAll: operates(caller, projectId) || projectId === caller.projectId }
 }
 
-/** Sessions and capabilities are visible to the agent's own project, to agents that it granted something, and to the operator. */
-async function isKnown(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
-  if (operates(caller, agent.projectId) || agent.projectId === caller.projectId) return true
-  return findGrantBetween(reader, agent.id, caller.id)
-}
-
-function ambiguous(name: string, agents: readonly Agent[], field: string): Problem {
+function ambiguous(name: string, agents: readonly Addressee[], field: string): Problem {
   const candidates = agents.map(({ handle }) => handle).sort()
   return new Problem('ambiguous-address', {
     field,

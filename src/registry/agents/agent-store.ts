@@ -34,9 +34,6 @@ const nameAndPolicyById = statement<{ id: string }, { handle: string; projectId:
 const namesById = new ListStatement<object, { id: string; handle: string; projectId: string }>(
   (ids) => sql`select id, handle, project_id as "projectId" from agent where id in (${ids})`,
 )
-const byProject = statement<{ projectId: string }, AgentRow>(
-  sql`select ${agentColumns} from agent a where a.project_id = ${p('projectId')} order by a.handle`,
-)
 const pageOfPublic = statement<{ except: string; projectId: string; handle: string; limit: number }, AgentRow>(
   sql`select ${agentColumns} from agent a where a.access = 'public' and a.project_id <> ${p('except')}
     and (a.project_id, a.handle) > (${p('projectId')}, ${p('handle')}) order by a.project_id, a.handle ${limited}`,
@@ -106,10 +103,6 @@ export async function findNames(
 ): Promise<Map<string, { handle: string; projectId: string }>> {
   const rows = await namesById.all(db, {}, [...new Set(ids)])
   return new Map(rows.map(({ id, handle, projectId }) => [id, { handle, projectId }]))
-}
-
-export async function listAgents(db: Reader, projectId: string): Promise<Agent[]> {
-  return (await db.all(byProject, { projectId })).map(agentFromRow)
 }
 
 /** Lists the public agents of all projects but one after an agent, in the order of projects and handles. */

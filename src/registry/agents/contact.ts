@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type Caller, operates } from '../callers/caller.ts'
-import { findGrant, listGrantors } from '../permissions/permission-store.ts'
+import { findGrant } from '../permissions/permission-store.ts'
 import type { Agent } from './agent.ts'
 
 /**
@@ -12,7 +12,7 @@ import type { Agent } from './agent.ts'
 export async function acceptsMailFrom(
   reader: Reader,
   caller: Caller,
-  agent: Agent,
+  agent: Pick<Agent, 'id' | 'projectId' | 'contactPolicy'>,
   answered?: string,
 ): Promise<boolean> {
   if (operates(caller, agent.projectId) || caller.id === agent.id || answered === agent.id) return true
@@ -20,21 +20,8 @@ export async function acceptsMailFrom(
   return (await findGrant(reader, agent.id, caller.id, 'CAN_REPLY_TO')) !== undefined
 }
 
-/** Filters to the agents that accept a caller's mail, in one query. */
-export async function filterAcceptingMailFrom(
-  reader: Reader,
-  caller: Caller,
-  agents: readonly Agent[],
-): Promise<Agent[]> {
-  const isOpen = (agent: Agent) =>
-    operates(caller, agent.projectId) || (agent.contactPolicy === 'everybody' && agent.projectId === caller.projectId)
-  if (agents.every(isOpen)) return [...agents]
-  const grantors = new Set(await listGrantors(reader, caller.id, 'CAN_REPLY_TO'))
-  return agents.filter((agent) => isOpen(agent) || agent.id === caller.id || grantors.has(agent.id))
-}
-
 /** The problem of a caller whose mail an agent does not accept. `field`: the one that named the agent. */
-export function contactRefused(caller: Caller, agent: Agent, field?: string): Problem {
+export function contactRefused(caller: Caller, agent: Pick<Agent, 'projectId' | 'handle'>, field?: string): Problem {
   const why =
     agent.projectId === caller.projectId
       ? `${agent.handle} accepts mail only from agents on its list`

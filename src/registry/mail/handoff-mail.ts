@@ -1,13 +1,13 @@
 import type { Problem } from '../../errors.ts'
 import type { NewEvent } from '../../log/event.ts'
 import type { Transaction } from '../../storage/database.ts'
-import type { Agent } from '../agents/agent.ts'
+import type { Addressee } from '../agents/addressee-store.ts'
 import type { Caller } from '../callers/caller.ts'
 
 /** The mail to the new owner of a claim. */
 interface HandoffMail {
   readonly sender: Caller
-  readonly recipient: Agent
+  readonly recipient: Addressee
   readonly projectId: string
   readonly ref: string
   /** What the new owner should know. */

@@ -5,7 +5,11 @@ import type { Caller } from '../callers/caller.ts'
 import { findGrant } from './permission-store.ts'
 
 /** Whether a caller may read an agent's mail: the agent itself, the operator of its project, or an agent with the grant. Source: S1-26. */
-export async function mayReadInbox(reader: Reader, caller: Caller, agent: Agent): Promise<boolean> {
+export async function mayReadInbox(
+  reader: Reader,
+  caller: Caller,
+  agent: Pick<Agent, 'id' | 'projectId'>,
+): Promise<boolean> {
   if (caller.kind === 'operator') return caller.projectId === agent.projectId
   return caller.id === agent.id || (await findGrant(reader, agent.id, caller.id, 'CAN_READ_INBOX_OF')) !== undefined
 }

@@ -1,6 +1,5 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
-import type { PermissionScope } from './permission-scopes.ts'
 
 export interface Permission {
   readonly id: string
@@ -47,9 +46,6 @@ const concerning = statement<PermissionPage & { agentId: string }, Permission>(s
 const between = statement<{ grantorId: string; granteeId: string }, { id: string }>(
   sql`select id from permission where grantor_id = ${p('grantorId')} and grantee_id = ${p('granteeId')} limit 1`,
 )
-const grantors = statement<{ granteeId: string; scope: string }, { grantorId: string }>(
-  sql`select grantor_id as "grantorId" from permission where grantee_id = ${p('granteeId')} and scope = ${p('scope')}`,
-)
 const grantedBy = statement<{ grantorId: string }, { count: number }>(
   sql`select count(*) as "count" from permission where grantor_id = ${p('grantorId')}`,
 )
@@ -79,11 +75,6 @@ export async function findGrantBetween(db: Reader, grantorId: string, granteeId:
 /** Counts the permissions that an agent has granted. */
 export async function countGrants(db: Reader, grantorId: string): Promise<number> {
   return (await db.get(grantedBy, { grantorId }))?.count ?? 0
-}
-
-/** Lists the ids of the agents that have granted a scope to an agent. */
-export async function listGrantors(db: Reader, granteeId: string, scope: PermissionScope): Promise<string[]> {
-  return (await db.all(grantors, { granteeId, scope })).map(({ grantorId }) => grantorId)
 }
 
 export function findPermission(db: Reader, id: string): Promise<Permission | undefined> {

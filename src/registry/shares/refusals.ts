@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { openLimits } from '../../gateway-limits.ts'
-import { projectLimits, type RateName } from '../../share-limits.ts'
+import { oneKeyLimits, projectLimits, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 
 /** How soon to come back when too many requests are under way at once. */
@@ -13,6 +13,15 @@ export function usedUp(caller: Caller, name: RateName, max: number, waitMs: numb
   return new Problem('rate-limited', {
     detail: `${caller.identity} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
     extra: { limit: max, limitName: name, retryAfterSeconds },
+  })
+}
+
+/** Returns `rate-limited` for a key that has used up its part of its agent's requests. `waitMs`: until it may send the next one. */
+export function partUsedUp({ identity }: Caller, perMinute: number, waitMs: number): Problem {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  return new Problem('rate-limited', {
+    detail: `This key of ${identity} has used up ${oneKeyLimits.requestsOfKey.max} percent (requestsOfKey) of requestsPerMinute: ${perMinute} a minute. The rest is left for other keys of ${identity}, which are in use. Wait ${retryAfterSeconds} s.`,
+    extra: { limit: perMinute, limitName: 'requestsPerMinute', retryAfterSeconds },
   })
 }
 

@@ -8,12 +8,13 @@ import { agentRates, allowanceOf, type RateName, windowMsOf } from '../../share-
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
 import { Company } from './company.ts'
+import { KeyShares } from './key-shares.ts'
 import { type LargeRequest, LargeRequests } from './large-requests.ts'
 import type { Bulk } from './large-spacing.ts'
 import { isUnlimited, OperatorShares } from './operator-shares.ts'
 import { Pace } from './pace.ts'
 import { QueuePlace } from './queue-place.ts'
-import { tooManyAtOnce, usedUp } from './refusals.ts'
+import { partUsedUp, tooManyAtOnce, usedUp } from './refusals.ts'
 
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
 const minuteMs = 60_000
@@ -37,6 +38,7 @@ export class Shares {
   readonly #agents = new KeyedSemaphore()
   readonly #projects = new KeyedSemaphore()
   readonly #operators: OperatorShares
+  readonly #keys: KeyShares
   readonly #queue: FairQueue
   readonly #pace: Pace
   readonly large: LargeRequests
@@ -46,6 +48,7 @@ export class Shares {
     this.#pace = pace
     this.#queue = new FairQueue(clock, queueBounds)
     this.#operators = new OperatorShares(clock)
+    this.#keys = new KeyShares(clock)
     this.#company = new Company(clock)
     this.large = new LargeRequests(clock, this.#company)
     for (const name of [...(Object.keys(agentRates) as RateName[]), 'projectRequestsPerMinute' as const]) {
@@ -59,7 +62,7 @@ export class Shares {
       if (!isUnlimited(caller)) this.#operators.spendRequest(caller)
       return
     }
-    this.#spend(caller, 'requestsPerMinute', caller.id)
+    this.#spendOfAgent(caller)
     this.#spend(caller, 'projectRequestsPerMinute', caller.projectId)
     this.#requireBytes(caller)
   }
@@ -75,6 +78,20 @@ export class Shares {
     }
     this.#spendFurther(caller, 'requestsPerMinute', caller.id, count)
     this.#spendFurther(caller, 'projectRequestsPerMinute', caller.projectId, count)
+  }
+
+  /**
+   * Takes one of the requests with which each key of an agent may list and revoke keys, tokens and permissions: whoever has stolen another key
+   * must not keep its owner from that by using up what the agent has. False: none is left, or the caller is no agent.
+   */
+  takeRevocation(caller: Caller): boolean {
+    return caller.kind === 'agent' && this.#keys.takeRevocation(caller)
+  }
+
+  /** Lets a request begin that `takeRevocation` has let in: it waits for no other request of its agent or its project. */
+  enterRevocation(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
+    const inCompany = this.#company.note(shareOf(caller))
+    return this.#enterQueue({ caller, request, inCompany, share: caller.keyId })
   }
 
   /**
@@ -174,6 +191,15 @@ export class Shares {
     return this.#company.isAround(agentId)
   }
 
+  #spendOfAgent(caller: Caller): void {
+    const max = limitFor(caller, 'requestsPerMinute')
+    if (max === 0) return
+    const waitMs = this.#keys.waitMs(caller, max)
+    if (waitMs > 0) throw partUsedUp(caller, max, waitMs)
+    this.#spend(caller, 'requestsPerMinute', caller.id)
+    this.#keys.count(caller, max)
+  }
+
   #requireBytes(caller: Caller): void {
     const max = limitFor(caller, 'megabytesPerMinute')
     if (max === 0) return
@@ -216,14 +242,13 @@ export class Shares {
       : this.#leaving(entering, entered, leaves)
   }
 
-  #inQueue({ caller, inCompany }: Pick<Entering, 'caller' | 'inCompany'>): Member | Promise<Member> {
-    const id = shareOf(caller)
-    return isUnlimited(caller) ? this.#queue.enterFirst(id) : this.#queue.enter(id, inCompany)
+  #inQueue({ caller, inCompany, share = shareOf(caller) }: Omit<Entering, 'request'>): Member | Promise<Member> {
+    return isUnlimited(caller) ? this.#queue.enterFirst(share) : this.#queue.enter(share, inCompany)
   }
 
-  #leaving({ caller, request }: Entering, member: Member, leaves: readonly Leave[]): Leave {
+  #leaving({ caller, request, share }: Entering, member: Member, leaves: readonly Leave[]): Leave {
     const inCompany = (): boolean => this.#company.isAround(shareOf(caller))
-    const place = new QueuePlace(this.#queue, member, () => this.#inQueue({ caller, inCompany: inCompany() }))
+    const place = new QueuePlace(this.#queue, member, () => this.#inQueue({ caller, inCompany: inCompany(), share }))
     if (request) request.place = place
     return () => {
       if (!place.end()) return
@@ -255,6 +280,8 @@ interface Entering {
   readonly inCompany: boolean
   /** When it may begin, for `Pace`; undefined: now. */
   readonly beginAt?: number | undefined
+  /** Who is counted in the queue; undefined: the caller. */
+  readonly share?: string | undefined
 }
 
 /** Who is counted: all operators have the same id, but each key is a separate caller. */
