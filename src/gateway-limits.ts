@@ -84,7 +84,7 @@ export const companyLimits = {
   ),
   pacedAtOnce: limit(0.2, 'seconds', 'the time whose requests, or wakes, begin at once: 20 of 100 a second'),
   wakesPaced: limit(
-    200,
+    100,
     'a second',
     'wakes and push notifications that begin for one agent with more than `wakeRuns`, evenly spaced; `pacedAtOnce` holds for them too',
   ),
