@@ -47,7 +47,7 @@ export interface AnswerReading {
   readonly isCertain?: boolean | undefined
 }
 
-interface ContentQuery extends AnswerReading {
+interface ContentQuery {
   /** How many of the newest messages are wanted. */
   readonly historyLength: number
   readonly artifacts: boolean
@@ -60,7 +60,17 @@ interface ContentWithin {
   readonly history: A2aMessage[]
   readonly artifacts: A2aArtifact[]
   readonly omitted: Omitted
-  /** Bytes of what was read, as `Encoded.size` counts them. */
+}
+
+/** The same part before anything of it is read: only the sizes are known. */
+export interface ContentPlan {
+  readonly statusSize: number
+  /** The chunks of all artifacts, those that were replaced too. */
+  readonly all: readonly ChunkSize[]
+  readonly chunks: readonly Size[]
+  readonly messages: readonly Size[]
+  readonly omitted: Omitted
+  /** Bytes of the part, as `Encoded.size` counts them. */
   readonly size: number
 }
 
@@ -72,42 +82,64 @@ interface ContentWithin {
 export async function readContentWithin(
   db: Reader,
   task: Task,
-  { historyLength, artifacts, sizeMax, ...reading }: ContentQuery,
+  { beginReading, isCertain, ...query }: ContentQuery & AnswerReading,
 ): Promise<ContentWithin> {
-  const room = new Room(sizeMax)
+  const plan = await planContent(db, task, query)
+  if (await mayRead({ beginReading, isCertain }, plan.size)) return readPlanned(db, task, plan)
+  const { statusSize, omitted, messages, chunks } = plan
   const statusSeq = task.statusMessageSeq
-  const statusSize =
-    statusSeq === null ? 0 : ((await db.get(messageSize, { taskId: task.id, seq: statusSeq }))?.size ?? 0)
-  room.taken = statusSize
-  const all = artifacts && task.chunkCount > 0 ? await readChunkSizes(db, task) : []
-  const chunks = currentChunks(all)
-  const keptChunks = room.take(chunks)
-  const messages = historyLength > 0 ? await readMessageSizes(db, task, historyLength) : []
-  const keptMessages = room.take(messages)
-  if (!(await mayRead(reading, room.taken))) {
-    const isShown = statusSeq !== null && statusSize <= companyLimits.largeBytes.max
-    return {
-      statusMessage: isShown ? await readTaskMessage(db, task.id, statusSeq) : null,
-      history: [],
-      artifacts: [],
-      omitted: { messages: messages.length + (statusSeq === null || isShown ? 0 : 1), artifactPieces: chunks.length },
-      size: isShown ? statusSize : 0,
-    }
-  }
+  const isShown = statusSeq !== null && statusSize <= companyLimits.largeBytes.max
   return {
-    statusMessage: statusSeq === null ? null : await readTaskMessage(db, task.id, statusSeq),
-    history: await readMessages(db, task, keptMessages),
-    artifacts: inOrderOf(all, await readChunks(db, task, keptChunks)),
+    statusMessage: isShown ? await readTaskMessage(db, task.id, statusSeq) : null,
+    history: [],
+    artifacts: [],
     omitted: {
-      messages: messages.length - keptMessages.length,
-      artifactPieces: chunks.length - keptChunks.length,
+      messages: omitted.messages + messages.length + (statusSeq === null || isShown ? 0 : 1),
+      artifactPieces: omitted.artifactPieces + chunks.length,
     },
-    size: room.taken,
   }
 }
 
+/** Reads the sizes of a task's content, and decides what of it fits into an answer. */
+export async function planContent(
+  db: Reader,
+  task: Task,
+  { historyLength, artifacts, sizeMax }: ContentQuery,
+): Promise<ContentPlan> {
+  const room = new Room(sizeMax)
+  const statusSize = await statusMessageSize(db, task)
+  room.taken = statusSize
+  const all = artifacts && task.chunkCount > 0 ? await readChunkSizes(db, task) : []
+  const current = currentChunks(all)
+  const chunks = room.take(current)
+  const newest = historyLength > 0 ? await readMessageSizes(db, task, historyLength) : []
+  const messages = room.take(newest)
+  const omitted = { messages: newest.length - messages.length, artifactPieces: current.length - chunks.length }
+  return { statusSize, all, chunks, messages, omitted, size: room.taken }
+}
+
+/** Reads what was planned, over several iterations of the event loop. */
+export async function readPlanned(
+  db: Reader,
+  task: Task,
+  { all, chunks, messages, omitted }: ContentPlan,
+): Promise<ContentWithin> {
+  const statusSeq = task.statusMessageSeq
+  return {
+    statusMessage: statusSeq === null ? null : await readTaskMessage(db, task.id, statusSeq),
+    history: await readMessages(db, task, messages),
+    artifacts: inOrderOf(all, await readChunks(db, task, chunks)),
+    omitted,
+  }
+}
+
+/** The bytes of a task's status message; 0: it has none. */
+export async function statusMessageSize(db: Reader, { id, statusMessageSeq: seq }: Task): Promise<number> {
+  return seq === null ? 0 : ((await db.get(messageSize, { taskId: id, seq }))?.size ?? 0)
+}
+
 /** False: the content is left out of an answer that is certain. Errors: those of `beginReading`. */
-async function mayRead({ beginReading, isCertain }: AnswerReading, bytes: number): Promise<boolean> {
+export async function mayRead({ beginReading, isCertain }: AnswerReading, bytes: number): Promise<boolean> {
   try {
     await beginReading?.(bytes)
     return true

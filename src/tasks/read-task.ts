@@ -4,7 +4,7 @@ import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
-import { type AnswerReading, readContentWithin } from './content-within.ts'
+import { type AnswerReading, type ContentPlan, planContent, readContentWithin, readPlanned } from './content-within.ts'
 import { findAssignedBefore } from './former-assignee-store.ts'
 import type { TaskRole } from './state.ts'
 import { type A2aMessage, rolesOf, type Task, type TaskDocument } from './task.ts'
@@ -98,6 +98,8 @@ interface DocumentOptions extends AnswerReading {
   viewer?: string | undefined
   /** The most bytes of history and artifacts in one answer; default: those of the limits. */
   sizeMax?: number | undefined
+  /** The content of one task is counted if the task has more bytes; default: 1 MiB. */
+  countedFrom?: number | undefined
 }
 
 /** How the content of a task may be read for an answer. */
@@ -120,7 +122,11 @@ export type TaskContent = Omit<TaskDocument, 'originator' | 'agent' | 'assignee'
 
 /** The same as `loadTaskDocument`, without the parties. */
 export async function loadTaskContent(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskContent> {
-  return (await loadWithin(db, task, options, options.sizeMax ?? outputLimits.task.max)).content
+  const { sizeMax = outputLimits.task.max, countedFrom = largeTask, beginReading, isCertain } = options
+  // Most tasks are small. Only the others need the sizes of their content to be read.
+  if (task.size <= Math.min(sizeMax, countedFrom)) return loadSmall(db, task, options)
+  const query = { ...wantedOf(options), sizeMax, beginReading, isCertain }
+  return contentOf(task, await readContentWithin(db, task, query))
 }
 
 /**
@@ -138,51 +144,57 @@ export function contentOfStarted(
   return { task, statusMessage: null, history, artifacts: [] }
 }
 
-/** The same as `loadTaskDocuments`, without the parties. */
+/** The same as `loadTaskDocuments`, without the parties. A page of more than 1 MiB is counted as a whole before it is read. */
 export async function loadTaskContents(
   db: Reader,
   tasks: readonly Task[],
   options: DocumentOptions = {},
 ): Promise<TaskContent[]> {
-  let left = options.sizeMax ?? outputLimits.taskPage.max
-  if (tasks.reduce((size, task) => size + task.size, 0) <= largeTask) {
-    return Promise.all(tasks.map((task) => loadTaskContent(db, task, options)))
+  const { sizeMax = outputLimits.taskPage.max, beginReading } = options
+  if (tasks.reduce((size, task) => size + task.size, 0) <= Math.min(sizeMax, largeTask)) {
+    return Promise.all(tasks.map((task) => loadSmall(db, task, options)))
   }
-  const contents: TaskContent[] = []
+  const planned: { readonly task: Task; readonly plan: ContentPlan | undefined }[] = []
+  let size = 0
   for (const task of tasks) {
-    const { content, size } = await loadWithin(db, task, options, Math.min(left, outputLimits.task.max))
-    const isWhole = content.omitted === undefined && size <= left
-    if (!isWhole && contents.length > 0) break
-    contents.push(content)
-    left -= size
+    const left = sizeMax - size
+    const plan = task.size <= Math.min(left, tinyTask) ? undefined : await planOf(db, task, options, left)
+    const isWhole = !plan || plan.omitted.messages + plan.omitted.artifactPieces === 0
+    if ((!isWhole || (plan?.size ?? 0) > left) && planned.length > 0) break
+    planned.push({ task, plan })
+    size += plan?.size ?? task.size
+  }
+  await beginReading?.(size)
+  const contents: TaskContent[] = []
+  for (const { task, plan } of planned) {
+    contents.push(plan ? contentOf(task, await readPlanned(db, task, plan)) : await loadSmall(db, task, options))
   }
   return contents
 }
 
-async function loadWithin(
-  db: Reader,
-  task: Task,
-  { historyLength = historyMax, artifacts = true, beginReading, isCertain }: DocumentOptions,
-  sizeMax: number,
-): Promise<{ content: TaskContent; size: number }> {
-  const limit = Math.min(historyLength, historyMax)
-  // Most tasks are small. Only the others need the sizes of their content to be read.
-  if (task.size > Math.min(sizeMax, largeTask)) {
-    const { size, omitted, ...read } = await readContentWithin(db, task, {
-      historyLength: limit,
-      artifacts,
-      sizeMax,
-      beginReading,
-      isCertain,
-    })
-    const isWhole = omitted.messages + omitted.artifactPieces === 0
-    return { content: { task, ...read, ...(isWhole ? {} : { omitted }) }, size }
-  }
-  const content = {
+/** Tasks of a large page that are at most so large are counted as they are stored: to read their sizes would cost more. */
+const tinyTask = 16 * 1024
+
+function planOf(db: Reader, task: Task, options: DocumentOptions, left: number): Promise<ContentPlan> {
+  return planContent(db, task, { ...wantedOf(options), sizeMax: Math.min(left, outputLimits.task.max) })
+}
+
+/** Reads content that is not counted. */
+async function loadSmall(db: Reader, task: Task, options: DocumentOptions): Promise<TaskContent> {
+  const { historyLength, artifacts } = wantedOf(options)
+  return {
     task,
     statusMessage: task.statusMessageSeq === null ? null : await readTaskMessage(db, task.id, task.statusMessageSeq),
-    history: await readHistory(db, task, limit),
+    history: await readHistory(db, task, historyLength),
     artifacts: artifacts ? await readArtifacts(db, task) : [],
   }
-  return { content, size: task.size }
+}
+
+function contentOf(task: Task, { omitted, ...read }: Awaited<ReturnType<typeof readPlanned>>): TaskContent {
+  const isWhole = omitted.messages + omitted.artifactPieces === 0
+  return { task, ...read, ...(isWhole ? {} : { omitted }) }
+}
+
+function wantedOf({ historyLength = historyMax, artifacts = true }: DocumentOptions) {
+  return { historyLength: Math.min(historyLength, historyMax), artifacts }
 }

@@ -4,8 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Unsent } from '../../src/fronts/unsent.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { type Answer, liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
+import { callTool } from './mcp/http/call-tool.ts'
 
 /** Two answers with the task are as much as one agent may have in memory; a third one is more. */
 const artifacts = 6
@@ -149,6 +150,55 @@ test('the answer to a write leaves content out where the caller has too much in 
   for (const { req } of unread) req.destroy()
   const { body } = await gateway.call('GET', `/v1/tasks/${id}`)
   expect([body.status.state, body.messageCount, body.artifacts.length]).toEqual(['canceled', 2, artifacts])
+})
+
+test('a page of tasks that are small each counts as a whole, over REST and over A2A', async () => {
+  const eve = await gateway.addAgent('eve')
+  // Each is just below the size of a task that counts by itself.
+  for (let n = 0; n < 26; n++) await gateway.send('eve', 'x'.repeat(1_000_000))
+  const page = '/v1/tasks?includeArtifacts=true'
+  const unread = [openUnread(eve.key, 'GET', page), openUnread(eve.key, 'GET', '/agents/eve/tasks')]
+  for (const { answer } of unread) expect((await answer).statusCode).toBe(200)
+  const refused = await afterWaits(() => gateway.call('GET', page, undefined, eve))
+  expect(refused).toMatchObject({ status: 429, body: { code: 'rate-limited', limitName: 'contentAtOnce' } })
+  // What the newest messages of a page leave out does not count.
+  expect((await gateway.call('GET', '/v1/tasks?historyLength=0', undefined, eve)).body.tasks).toHaveLength(26)
+  for (const { req } of unread) req.destroy()
+  expect((await gateway.call('GET', page, undefined, eve)).body.tasks).toHaveLength(26)
+})
+
+test('a blocking send whose answer is a large message gets its task without content where there is no room', async () => {
+  const message = { messageId: 'm3', role: 'ROLE_USER', parts: [{ text: 'wait for it' }] }
+  const headers = { 'A2A-Version': '1.0' }
+  const ask = () => gateway.call('POST', '/agents/mallory/message:send', { message }, { headers })
+  const answered = async (answering: Promise<Answer>) => {
+    const id = await until(
+      async () => (await gateway.call('GET', '/v1/tasks?state=submitted', undefined, mallory)).body.tasks[0]?.id,
+      (open) => open !== undefined && open !== taskId,
+    )
+    const said = { messageId: 'm4', role: 'ROLE_AGENT', parts: [{ text: 'x'.repeat(artifactBytes) }] }
+    const move = { to: 'completed', answerAs: 'message', message: said, expectedVersion: 1 }
+    expect((await gateway.call('POST', `/v1/tasks/${id}/transitions`, move, mallory)).status).toBe(200)
+    return { id, body: (await afterWaits(() => answering)).body }
+  }
+  expect((await answered(ask())).body.message.parts[0].text).toHaveLength(artifactBytes)
+
+  // Three unread answers leave less room than the message needs.
+  const paths = [...Array(2).fill(`/v1/tasks/${taskId}`), `/v1/tasks/${taskId}/artifacts?limit=5`]
+  const unread = paths.map((path) => openUnread(gateway.adminKey, 'GET', path))
+  for (const { answer } of unread) expect((await answer).statusCode).toBe(200)
+  message.messageId = 'm5'
+  const { id, body } = await answered(ask())
+  expect(body.task).toMatchObject({ id, metadata: { omitted: { messages: 2, artifactPieces: 0 } } })
+  expect(body.task.history).toBeUndefined()
+})
+
+test('a message over MCP to a large task answers with no more of the task than MCP carries', async () => {
+  const unread = [openUnread(gateway.adminKey), openUnread(gateway.adminKey)]
+  for (const { answer } of unread) expect((await answer).statusCode).toBe(200)
+  // No time passes: what waits for room stays open. There is room for what MCP carries, not for the whole task.
+  const sent = await callTool(gateway, gateway.adminKey, 'send_task', { to: '@mallory', text: 'more', taskId })
+  expect(JSON.parse(sent.text)[0]).toMatchObject({ taskId, task: { id: taskId } })
 })
 
 /** Lets the time pass until a call is answered. */

@@ -35,6 +35,7 @@ interface CallFacts {
   readonly lastEventId?: number | undefined
   readonly pageRequest?: PageRequest
   readonly beginReading: BeginReading
+  readonly sizeMax?: number | undefined
   readonly beginEvent: BeginEvent
   readonly endReading: () => void
   readonly during: During
@@ -65,6 +66,8 @@ export abstract class A2aCall {
   /** The page that the query of an HTTP+JSON call asks for: the SDK does not read it for push configs. */
   readonly pageRequest: PageRequest
   readonly beginReading: BeginReading
+  /** The most bytes of a task in the answer to a message; undefined: as many as any answer carries. */
+  readonly sizeMax: number | undefined
   readonly during: During
   readonly #beginEvent: BeginEvent
   readonly #endReading: () => void
@@ -90,6 +93,7 @@ export abstract class A2aCall {
     this.lastEventId = call.lastEventId
     this.pageRequest = call.pageRequest ?? {}
     this.beginReading = call.beginReading
+    this.sizeMax = call.sizeMax
     this.#beginEvent = call.beginEvent
     this.#endReading = call.endReading
     this.during = call.during

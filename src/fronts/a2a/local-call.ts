@@ -28,7 +28,7 @@ interface LocalSend {
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal
   /** How the content of the answer counts. */
-  readonly reading: Pick<A2aCall, 'beginReading' | 'during'>
+  readonly reading: Pick<A2aCall, 'beginReading' | 'sizeMax' | 'during'>
   /** Called when the call begins to wait. */
   readonly waits?: (() => void) | undefined
 }

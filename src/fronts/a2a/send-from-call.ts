@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Task as A2aTask, Message, SendMessageRequest } from '@a2a-js/sdk'
+import { companyLimits } from '../../gateway-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { BeginReading } from '../../tasks/content-within.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { readMessageAnswer } from '../../tasks/message-answer.ts'
 import type { PushContext } from '../../tasks/push-config.ts'
@@ -37,7 +39,8 @@ export async function answerSend(
   using _openCall = waits ? call.open('blockingCalls') : undefined
   const { startedBy, ...sent } = await sendFromCall(context, params, call, requestedVersion)
   let { task } = sent
-  const options = { historyLength, beginReading: call.beginReading, isCertain: true }
+  const { sizeMax } = call
+  const options = { historyLength, sizeMax, beginReading: waitingOnce(call.beginReading), isCertain: true }
   if (!waits) {
     // The stored task would be the same. To read it would mean to wait for the commit of later writers.
     const content = startedBy === undefined ? undefined : contentOfStarted(task, startedBy, historyLength)
@@ -51,8 +54,23 @@ export async function answerSend(
     })
     call.requireNotRevoked()
   }
-  const answer = await readMessageAnswer(context.db, task)
-  return answer ? Message.fromJSON(answer) : await loadA2aTask(context.db, task, options)
+  const answer = await readMessageAnswer(context.db, task, options)
+  if (answer) return Message.fromJSON(answer)
+  // Hundreds of calls may have waited for the same task, and all of them are answered now.
+  return loadA2aTask(context.db, task, { ...options, countedFrom: companyLimits.largeBytes.max })
+}
+
+/** The same, but once it has refused it refuses at once: an answer that is given in any case waits for its content once. */
+function waitingOnce(beginReading: BeginReading): BeginReading {
+  let refusal: Promise<void> | undefined
+  return (bytes) => {
+    if (refusal) return refusal
+    const begun = beginReading(bytes)
+    return begun.catch((error: unknown) => {
+      refusal = begun
+      throw error
+    })
+  }
 }
 
 /** Sends the message of a call, and records it in the audit. */

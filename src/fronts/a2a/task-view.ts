@@ -4,7 +4,7 @@ import type { LogEvent } from '../../log/event.ts'
 import type { Reader } from '../../storage/database.ts'
 import { readChunk } from '../../tasks/artifact-store.ts'
 import type { AnswerReading } from '../../tasks/content-within.ts'
-import { loadTaskContent, type TaskContent } from '../../tasks/read-task.ts'
+import { loadTaskContent, type TaskContent, type TaskReading } from '../../tasks/read-task.ts'
 import type { TaskState } from '../../tasks/state.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
 import { readTaskMessage } from '../../tasks/task-message-store.ts'
@@ -30,12 +30,13 @@ export function toA2aTask(document: TaskContent): A2aTask {
   })
 }
 
+interface LoadOptions extends AnswerReading, Pick<TaskReading, 'sizeMax'> {
+  readonly historyLength?: number | undefined
+  readonly countedFrom?: number | undefined
+}
+
 /** @param options.historyLength as in a request; undefined: as many messages as an answer carries */
-export async function loadA2aTask(
-  db: Reader,
-  task: Task,
-  options: AnswerReading & { historyLength?: number | undefined } = {},
-): Promise<A2aTask> {
+export async function loadA2aTask(db: Reader, task: Task, options: LoadOptions = {}): Promise<A2aTask> {
   return toA2aTask(await loadTaskContent(db, task, options))
 }
 

@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { ApiAnswerOf, ApiInput, ApiRoute } from '../rest/api-types.ts'
 import type { ApiAnswer, ApiRequest, CallApi, McpCall } from './call-api.ts'
 import { Refused } from './refused.ts'
@@ -10,8 +10,13 @@ export interface AskApi {
   rest<Name extends ApiRoute>(route: Name, ...input: RestInput<Name>): Promise<ApiAnswerOf<Name> & JsonObject>
   /** Any request: REST, or A2A over HTTP+JSON. Returns the JSON of the answer. */
   request(request: ApiRequest): Promise<JsonObject>
-  /** Every answer so far. */
-  readonly answers: readonly ApiAnswer[]
+  /** The mail of every answer so far, without the rest: a tool that asks twice would keep both in memory. */
+  readonly answers: readonly AnsweredMail[]
+}
+
+/** The mail that came with an answer. */
+interface AnsweredMail extends Pick<ApiAnswer, 'returnMail'> {
+  readonly pendingSignals: readonly JsonObject[]
 }
 
 type WithHeaders<Input> = Input & { readonly headers?: Readonly<Record<string, string>> }
@@ -21,10 +26,11 @@ type RestInput<Name extends ApiRoute> =
     : [input: WithHeaders<ApiInput<Name>>]
 
 export function createAskApi(call: CallApi, mcp: McpCall, signal: AbortSignal): AskApi {
-  const answers: ApiAnswer[] = []
+  const answers: AnsweredMail[] = []
   const request: AskApi['request'] = async (apiRequest) => {
     const answer = await call(apiRequest, { signal, mcp })
-    answers.push(answer)
+    const { returnMail } = answer
+    answers.push({ pendingSignals: mailOf(answer), ...(returnMail && { returnMail }) })
     if (answer.status >= 400) throw new Refused(answer.status, answer.body)
     return answer.body
   }
@@ -66,4 +72,8 @@ export function pathPart(field: string, value: string): string {
     field,
     detail: `${field}: is empty. Give an id or a handle as it was shown to you.`,
   })
+}
+
+function mailOf({ body: { pendingSignals } }: ApiAnswer): JsonObject[] {
+  return Array.isArray(pendingSignals) ? pendingSignals.filter(isJsonObject) : []
 }

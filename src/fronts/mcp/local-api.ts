@@ -70,6 +70,7 @@ async function answerSend(
   const { caller } = from
   const part = { ...newBulk({ what: undefined, bytes: 0, gone: () => signal }), place: from.place }
   const reading = {
+    sizeMax: outputLimits.mcpTask.max,
     beginReading: (bytes: number) => large.beginReading(caller, part, bytes),
     during: <T>(work: () => Promise<T>) => work(),
   }

@@ -60,7 +60,8 @@ function shownString(value: string, state: State, textBytes: number): string {
   state.left -= Math.max(head.length, Buffer.byteLength(text))
   if (!isCut && head.length === value.length) return text
   state.isCut = true
-  return `${text}… [cut: ${value.length} characters in all]`
+  // A copy: a part of a text keeps the whole text in memory.
+  return `${Buffer.from(text).toString()}… [cut: ${value.length} characters in all]`
 }
 
 function shownList(list: readonly unknown[], state: State, textBytes: number): unknown[] {

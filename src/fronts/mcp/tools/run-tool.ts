@@ -1,8 +1,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
+import type { JsonObject } from '../../../lib/json.ts'
 import { parse } from '../../validate.ts'
 import { type AskApi, createAskApi } from '../ask-api.ts'
-import type { ApiAnswer, CallApi } from '../call-api.ts'
+import type { CallApi } from '../call-api.ts'
 import { failureText } from '../failure-text.ts'
 import { quotedNote } from '../quoted.ts'
 import { readable } from '../readable.ts'
@@ -36,11 +36,7 @@ export async function runTool(
 
 /** The mail that came with the answers of the API. */
 function signalsOf({ answers }: AskApi): JsonObject[] {
-  return shortSignals(answers.flatMap(mailOf))
-}
-
-function mailOf({ body: { pendingSignals } }: ApiAnswer): JsonObject[] {
-  return Array.isArray(pendingSignals) ? pendingSignals.filter(isJsonObject) : []
+  return shortSignals(answers.flatMap(({ pendingSignals }) => pendingSignals))
 }
 
 function success(tool: AnyTool, output: JsonObject, signals: readonly JsonObject[]): CallToolResult {

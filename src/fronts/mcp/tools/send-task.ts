@@ -9,6 +9,7 @@ import { agentPath } from '../agent-path.ts'
 import type { AskApi } from '../ask-api.ts'
 import type { ApiRequest } from '../call-api.ts'
 import { Refused } from '../refused.ts'
+import { shownJson } from '../shown-text.ts'
 import { idempotencyKey, taskId } from './fields.ts'
 import { shownArtifact, shownTask } from './outputs.ts'
 import { shortTask } from './task-view.ts'
@@ -53,20 +54,24 @@ export const sendTask = tool({
     `The task ${id} is ${state}.${isTerminal(state as TaskState) ? '' : ' Look in a later turn, with get_task, what has become of it.'}`,
   run: async (api, given, { own }) => {
     const { project } = await own(api)
-    const answer = await api.request(sendRequest(given, project))
-    const { task, message } = answer
-    const sent = isJsonObject(task) ? task : isJsonObject(message) ? { ...message, id: message.taskId } : {}
-    const id = String(sent.id)
-    const current = await readSent(api, id)
-    return {
-      taskId: id,
-      contextId: String(sent.contextId),
-      state: String(current?.state ?? stateOf(sent)),
-      ...(isJsonObject(message) ? { answer: (shortTask({ history: [message] }).history as JsonObject[])[0] } : {}),
-      ...(current === undefined ? {} : { task: current }),
-    }
+    const sent = sentIn(await api.request(sendRequest(given, project)))
+    const current = await readSent(api, sent.taskId)
+    return { ...sent, state: String(current?.state ?? sent.state), ...(current === undefined ? {} : { task: current }) }
   },
 })
+
+/** What is shown of the message that answers at once: less than one result has room for. */
+const answerRoom = { textBytes: 20_000, bytes: 40_000 }
+
+/** What is shown of the answer to a send. The rest is not kept while the task is read: that may wait, and hundreds of calls with it. */
+function sentIn({ task, message }: JsonObject) {
+  const sent = isJsonObject(task) ? task : isJsonObject(message) ? { ...message, id: message.taskId } : {}
+  const given = { taskId: String(sent.id), contextId: String(sent.contextId), state: stateOf(sent) }
+  if (!isJsonObject(message)) return given
+  const [answer] = shortTask({ history: [message] }).history as [JsonObject]
+  const { value, isCut } = shownJson(answer, answerRoom)
+  return { ...given, answer: value, ...(isCut ? { isCut } : {}) }
+}
 
 type Given = z.output<typeof input>
 

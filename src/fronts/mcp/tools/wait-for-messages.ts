@@ -33,8 +33,7 @@ export const waitForMessages = tool({
   run: async ({ rest, answers }, { timeoutSeconds = secondsDefault }, { signal, progress, now }) => {
     const began = now()
     const waited = (): number => Math.round((now() - began) / 1000)
-    const hasMail = (): boolean =>
-      answers.some(({ body }) => Array.isArray(body.pendingSignals) && body.pendingSignals.length > 0)
+    const hasMail = (): boolean => answers.some(({ pendingSignals }) => pendingSignals.length > 0)
     for (;;) {
       const step = Math.min(stepSeconds, timeoutSeconds - waited())
       const before = waited()
