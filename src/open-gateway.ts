@@ -3,6 +3,7 @@ import type { Express } from 'express'
 import { CardDocuments } from './agent-card/documents.ts'
 import { createLiveSigner } from './agent-card/live-signer.ts'
 import { Audit } from './audit/audit.ts'
+import { localActSweep } from './audit/local-acts.ts'
 import { openCluster } from './cluster/cluster.ts'
 import { proveWrites } from './cluster/prove-writes.ts'
 import type { Config } from './config.ts'
@@ -167,6 +168,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
     mcp.sweep,
     openCallCheck.sweep,
     ...keySweepsOf(keys, signer, () => openCalls.interrupt([operator.keyId])),
+    // Commands write the records of a shared store themselves.
+    ...(databaseUrl === undefined ? [localActSweep(db, resolve(config.dataDir))] : []),
   ]
   const shared = [
     expirySweep(tasks),

@@ -6,18 +6,19 @@ export interface AuditEntry {
   readonly actor: string
   readonly callerId: string
   readonly keyId: string
-  /** The IP address that the request came from. */
+  /** The IP address that the request came from; of a command (`front: 'cli'`) its user and machine, e.g. `donna@build-7`. */
   readonly address: string
   readonly front: AuditFront
   /** A name from the table of operations, e.g. `key.make` or `SendMessage`. */
   readonly operation: string
   /** The object of the operation, as the request names it. */
   readonly target: string
-  /** `ok`, or the code of the problem in the answer. */
+  /** `ok`, or the code of the problem in the answer; of a command also `failed` or `incomplete`. */
   readonly outcome: string
 }
 
-export type AuditFront = 'rest' | 'json-rpc' | 'http+json' | 'grpc' | 'mcp' | 'gateway'
+/** `cli`: a command that changed a store or its keys itself, without a gateway. */
+export type AuditFront = 'rest' | 'json-rpc' | 'http+json' | 'grpc' | 'mcp' | 'gateway' | 'cli'
 
 /** A stored entry. */
 export interface AuditRecord extends AuditEntry {

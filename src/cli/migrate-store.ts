@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { auditRow, recordOf, takeLocalActs } from '../audit/local-acts.ts'
 import type { Printer } from '../client/printer.ts'
 import { findKeyIds } from '../identity/reseal.ts'
 import { readSecretBox } from '../key-ring.ts'
@@ -12,6 +13,7 @@ import { markMigrated } from '../storage/sqlite/migrated.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
 import { requeueAll } from '../wakes/store/lease-store.ts'
 import { disconnectStreams } from '../wakes/store/stream-state.ts'
+import { whoRunsThis } from './record-act.ts'
 
 interface MigrateConfig {
   readonly dataDir: string
@@ -44,6 +46,7 @@ export async function migrateStore(
   // As its next start would: every lease is of a gateway that is gone.
   await requeueAll(source.database)
   await source.database.transaction(disconnectStreams)
+  await takeLocalActs(source.database, directory)
   const keys = {
     'admin-key': config.adminKeys?.[0] ?? readKeyFile(directory, keyFiles.admin),
     'former-admin-keys': readKeyFile(directory, keyFiles.formerAdmin),
@@ -59,8 +62,13 @@ export async function migrateStore(
   signal?.throwIfAborted()
   print.note(`Copying into ${placeOf(config.databaseUrl)}, in one transaction: if interrupted, nothing is kept …`)
   await using target = await NewStore.open(config.databaseUrl, clock)
+  const act = { operation: 'store.migrate', target: placeOf(config.databaseUrl), outcome: 'ok' } as const
+  const audited = auditRow(recordOf(act, whoRunsThis(), clock.now()))
   const copy = await copyStore(source, target, {
-    extra: secrets.map((values) => ({ table: 'shared_secret', values: { ...values } })),
+    extra: [
+      ...secrets.map((values) => ({ table: 'shared_secret', values: { ...values } })),
+      { table: 'audit', values: audited },
+    ],
     progress: createProgress(print),
     signal,
   })

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import type { LocalAct } from '../audit/local-acts.ts'
 import { UsageError } from '../client/failure.ts'
 import type { Printer } from '../client/printer.ts'
 import type { Config } from '../config.ts'
@@ -10,6 +11,7 @@ import { keyFiles } from '../security/key-places.ts'
 import type { Database } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
+import { recordAct } from './record-act.ts'
 
 interface RekeyWorld {
   readonly newKey: boolean
@@ -47,10 +49,18 @@ export async function rekeyStore(
     noted = looked
     print.note(`  ${looked.toLocaleString('en')} subscriptions checked …`)
   }
-  const report = await resealStore(store.database, box, { progress, abandonsLost, signal })
+  const target = `${box.keyIds[0]}${abandonsLost ? ', lost keys abandoned' : ''}`
+  const record = (outcome: LocalAct['outcome']): Promise<void> =>
+    recordAct({ database: store.database }, { operation: 'store.rekey', target, outcome }, clock)
+  const report = await resealStore(store.database, box, { progress, abandonsLost, signal }).catch(async (error) => {
+    // What it has sealed until now stays so.
+    await record('failed')
+    throw error
+  })
   const isWhole = abandonsLost || Object.keys(report.unreadable).length === 0
   const isReplaced = !config.encryptionKeys && isWhole && readKeyFile(directory, keyFiles.nextEncryption) !== undefined
   if (isReplaced) next.rename(keyFiles.encryption)
+  await record(isWhole ? 'ok' : 'incomplete')
   const keyId = box.keyIds[0]!
   const place = isReplaced ? join(directory, keyFiles.encryption) : undefined
   print.result({ keyId, keyFile: place ?? null, ...report }, () => resultText(report, keyId, place))

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { publishAheadSeconds, publishedKeys, rotateCardKeys } from '../agent-card/card-keys.ts'
+import type { LocalAct } from '../audit/local-acts.ts'
 import { UsageError } from '../client/failure.ts'
 import type { Printer } from '../client/printer.ts'
 import type { Config } from '../config.ts'
@@ -9,6 +10,7 @@ import { rotateAdminKey } from '../security/admin-key.ts'
 import { KeyFile } from '../security/key-files.ts'
 import { type KeyPlaces, keyFiles, localKeyPlaces, sharedKeyPlaces } from '../security/key-places.ts'
 import { openDatabase } from '../storage/open-database.ts'
+import { recordAct } from './record-act.ts'
 
 /** Makes a new admin key where gateways look for it. Never prints it: it is in the data directory's `admin.key`. */
 export async function rotateAdmin(
@@ -20,12 +22,14 @@ export async function rotateAdmin(
       'The admin key is given by ROUSE_ADMIN_KEY: put a new one first in it (openssl rand -hex 32), restart each gateway, change over, then leave the old one out.',
     )
   }
-  const { key, formerUntil } = await withKeyPlaces(config, print, ({ admin }) =>
-    rotateAdminKey(admin, { now: systemClock.now(), overlapMs }),
-  )
   const file = new KeyFile(resolve(config.dataDir), keyFiles.admin)
-  await keepLocally(file, key)
-  const until = new Date(formerUntil).toISOString()
+  const until = await withKeyPlaces(config, print, async ({ admin }, record) => {
+    const { key, formerUntil } = await rotateAdminKey(admin, { now: systemClock.now(), overlapMs })
+    await keepLocally(file, key)
+    const until = new Date(formerUntil).toISOString()
+    await record({ operation: 'adminKey.rotate', target: `the former key ends ${until}`, outcome: 'ok' })
+    return until
+  })
   print.result(
     { adminKeyFile: file.path, formerKeyUntil: until },
     () =>
@@ -42,11 +46,14 @@ export async function rotateCard(
   { isUrgent, keepSeconds, print }: { isUrgent: boolean; keepSeconds: number; print: Printer },
 ): Promise<void> {
   const nowSeconds = Math.floor(systemClock.now() / 1000)
-  const keys = await withKeyPlaces(config, print, async (places) => {
+  const keys = await withKeyPlaces(config, print, async (places, record) => {
     // The store's name derives from its first card key, so it is stored before that key is removed.
     const before = await places.card.read()
     if (before !== undefined) await loadStoreName(places, before)
-    return rotateCardKeys(places.card, { nowSeconds, aheadSeconds: isUrgent ? 0 : publishAheadSeconds, keepSeconds })
+    const aheadSeconds = isUrgent ? 0 : publishAheadSeconds
+    const keys = await rotateCardKeys(places.card, { nowSeconds, aheadSeconds, keepSeconds })
+    await record({ operation: 'cardKey.rotate', target: keys[0]!.kid ?? '', outcome: 'ok' })
+    return keys
   })
   const [made] = keys
   const from = new Date(made!.nbf! * 1000).toISOString()
@@ -61,11 +68,19 @@ export async function rotateCard(
   )
 }
 
-async function withKeyPlaces<T>(config: Config, print: Printer, work: (places: KeyPlaces) => Promise<T>): Promise<T> {
+/** Does something to the keys of a store, where they are kept, and gives the work what records it in the audit. */
+async function withKeyPlaces<T>(
+  config: Config,
+  print: Printer,
+  work: (places: KeyPlaces, record: (act: LocalAct) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const dataDir = resolve(config.dataDir)
   const warn = ({ path }: { path?: string }): void => print.note(`Closed to others: ${path}`)
   requirePrivateDirectory(config.dataDir, { warn })
-  if (config.databaseUrl === undefined) return work(localKeyPlaces(config.dataDir))
+  if (config.databaseUrl === undefined) {
+    return work(localKeyPlaces(dataDir), (act) => recordAct({ dataDir }, act, systemClock))
+  }
   const box = readSecretBox(config)
-  await using db = await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, systemClock)
-  return await work(sharedKeyPlaces(config.dataDir, db, box))
+  await using database = await openDatabase({ ...config, dataDir }, systemClock)
+  return await work(sharedKeyPlaces(dataDir, database, box), (act) => recordAct({ database }, act, systemClock))
 }

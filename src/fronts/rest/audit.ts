@@ -39,12 +39,12 @@ export interface AuditRecordView {
   readonly keyId: string | null
   /** `@donna`; `''` where nobody was recognised. */
   readonly actor: string
-  /** The IP address that the request came from. */
+  /** The IP address that the request came from; of a command of the operator (`front: 'cli'`) its user and machine, e.g. `donna@build-7`. */
   readonly address: string
   readonly front: AuditFront
   readonly operation: string
   readonly target: string
-  /** `ok`, or the code of a problem. */
+  /** `ok`, or the code of a problem; of a command of the operator also `failed` or `incomplete`. */
   readonly outcome: string
   /** How many attempts this record counts. */
   readonly count: number
