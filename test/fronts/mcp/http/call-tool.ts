@@ -48,7 +48,7 @@ export function toolCall(name: string, args: JsonObject): McpRequest {
   return mcpRequest('tools/call', { name, arguments: args })
 }
 
-function mcpRequest(method: string, params: JsonObject): McpRequest {
+export function mcpRequest(method: string, params: JsonObject): McpRequest {
   const version = '2026-07-28'
   const name = params.name ?? params.uri
   const headers = {
