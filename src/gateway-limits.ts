@@ -23,13 +23,18 @@ export const connectionLimits = {
   linger: limit(1, 'seconds', 'the time for sending an answer before the body was read'),
   readerStall: limit(30, 'seconds', 'the time in which a reader reads nothing although data is ready'),
   pipelined: limit(
-    16,
+    4,
     'items',
     'requests of one HTTP connection that are not answered; for one more it is closed. Few clients send a request before the answer to the last one',
   ),
   grpcFirstCall: limit(30, 'seconds', 'a gRPC connection on which no call has shown a valid key'),
   grpcIdle: limit(300, 'seconds', 'a gRPC connection without a call in flight'),
   grpcCalls: limit(100, 'at a time', 'calls on one gRPC connection; clients hold further ones back'),
+  grpcCallsUnproven: limit(
+    8,
+    'at a time',
+    'the same until a call has shown a valid key; all connections that have something to read begin their calls in one step',
+  ),
 } as const satisfies Record<string, Limit>
 
 /** Streams and unread answers, on each gateway. A request beyond a limit is refused with 429 `limit-exceeded`, except where it waited first. */

@@ -35,8 +35,8 @@ export class HttpServer implements AsyncDisposable {
   readonly #bodies: BodyWatch
   /** Connections that have sent no request yet. Node does not count them as idle. */
   readonly #silent = new Set<Socket>()
-  /** The connections with unanswered requests, and how many each has. */
-  readonly #asking = new Map<Socket, number>()
+  /** The answers of each connection that are not over. */
+  readonly #answers = new WeakMap<Socket, Set<ServerResponse>>()
   /** Connections of requests for a WebSocket. Node no longer counts them as its own. */
   readonly #upgraded = new Set<Socket>()
   readonly #endHandshakes: () => void
@@ -51,7 +51,7 @@ export class HttpServer implements AsyncDisposable {
     this.#server = boundedServer(bounds, tls, this.messages)
     // Node's time-out counts bytes that the socket accepted, so it does not end slow readers. Other idle connections are closed here.
     this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {
-      if (socket.writableLength > 0 || !this.#asking.has(socket)) socket.destroy()
+      if (socket.writableLength > 0 || this.#answersOf(socket).size === 0) socket.destroy()
     })
     const counted = connections ?? new Connections(bounds, silentLogger)
     this.#server.on('connection', () => queue.noteConnection())
@@ -65,13 +65,13 @@ export class HttpServer implements AsyncDisposable {
       const { socket } = req
       if (socket.destroyed) return
       this.#silent.delete(socket)
-      const asking = (this.#asking.get(socket) ?? 0) + 1
-      if (asking > bounds.pipelined) return closeAtOnce(socket)
-      this.#asking.set(socket, asking)
+      const answers = this.#answersOf(socket)
+      if (answers.size >= bounds.pipelined) return closeAtOnce(socket)
+      answers.add(res)
       this.#bodies.watch(req, res)
       res.once('close', () => {
         this.#bodies.forget(req)
-        this.#answered(socket)
+        answers.delete(res)
         // A connection that is kept alive would delay a stop.
         if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections())
       })
@@ -142,10 +142,19 @@ export class HttpServer implements AsyncDisposable {
     clearTimeout(cut)
   }
 
-  #answered(socket: Socket): void {
-    const asking = (this.#asking.get(socket) ?? 0) - 1
-    if (asking > 0) this.#asking.set(socket, asking)
-    else this.#asking.delete(socket)
+  /**
+   * The answers of a connection that are not over. When it closes, Node tells only the answer that it writes to, and not those that wait for
+   * that one: they are closed here, because all that a request holds ends when its answer closes.
+   */
+  #answersOf(socket: Socket): Set<ServerResponse> {
+    const known = this.#answers.get(socket)
+    if (known) return known
+    const answers = new Set<ServerResponse>()
+    this.#answers.set(socket, answers)
+    socket.once('close', () => {
+      for (const res of [...answers]) closeAnswer(res)
+    })
+    return answers
   }
 
   #closeOldestSilent(): void {
@@ -173,6 +182,13 @@ function closeAtOnce(socket: Socket): void {
   const { parser } = socket as { parser?: { onIncoming: () => number } }
   if (parser) parser.onIncoming = () => 0
   socket.destroy()
+}
+
+/** Closes an answer as Node does with the one that a closed connection writes. */
+function closeAnswer(res: ServerResponse): void {
+  if (res.closed) return
+  Object.assign(res, { destroyed: true, _closed: true })
+  res.emit('close')
 }
 
 function boundedServer(

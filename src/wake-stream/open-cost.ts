@@ -5,3 +5,8 @@ const subscriptionsOfOne = 5
 export function furtherRequests(subscriptions: number): number {
   return Math.floor(subscriptions / subscriptionsOfOne)
 }
+
+/** Returns how many changes the opening of a stream of wakes counts as: each subscription is connected, and later disconnected. Pure. */
+export function changesOf(subscriptions: number): number {
+  return 2 * subscriptions
+}

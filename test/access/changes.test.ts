@@ -128,3 +128,39 @@ test('the audit and the log of 200 tries hold what was allowed, and one record o
   const events = await rows('/v1/events?since=0&limit=1000', 'events')
   expect(events.filter(({ type }) => type === 'agent.updated')).toHaveLength(perDay)
 })
+
+test('the opening of a stream of wakes counts for each subscription that it connects', async () => {
+  await using s = await start()
+  const { gateway, mallory } = s
+  const ids: string[] = []
+  for (let n = 0; n < 2; n++) {
+    const input = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', harnessTargetMetadata: {} }
+    const { status, body } = await gateway.call('POST', '/v1/wake-subscriptions', input, mallory)
+    expect(status).toBe(201)
+    ids.push(body.subscriptionId)
+  }
+  const open = async (): Promise<number> => {
+    const leaves = new AbortController()
+    const query = ids.map((id) => `subscription=${id}`).join('&')
+    const headers = { authorization: `Bearer ${mallory.key}`, accept: 'text/event-stream' }
+    const { status } = await fetch(`${gateway.url}/v1/wake-stream?${query}`, { headers, signal: leaves.signal })
+    leaves.abort()
+    return status
+  }
+  // Two changes made the subscriptions; each opening takes four of the eight that are left.
+  const statuses: number[] = []
+  for (let n = 0; n < 6; n++) statuses.push(await open())
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(3)
+  expect(statuses.at(-1)).toBe(429)
+})
+
+test('a hand-off with a message needs a key that may send', async () => {
+  await using s = await start()
+  const { gateway, mallory } = s
+  const { body } = await gateway.call('POST', '/v1/agents/mallory/keys', { scopes: ['work'] }, mallory)
+  const as = (path: string, input: object) => gateway.call('POST', path, input, { key: body.apiKey })
+  expect((await as('/v1/claims', { ref: 'one' })).status).toBe(201)
+  const refused = await as('/v1/claims/handoff', { ref: 'one', to: '@bob', message: 'hello' })
+  expect([refused.status, refused.body.code, refused.body.scope]).toEqual([403, 'forbidden', 'send'])
+  expect((await as('/v1/claims/handoff', { ref: 'one', to: '@bob' })).status).toBe(200)
+})

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HttpServer } from '../../src/fronts/http-server.ts'
 import { connectionLimits } from '../../src/gateway-limits.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
-const { pipelined, grpcCalls } = connectionLimits
+const { pipelined, grpcCalls, grpcCallsUnproven } = connectionLimits
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -59,6 +60,49 @@ test('requests behind one that waits are few, and the connection of a flood behi
   expect(await pipeline(1, waits + healthz.repeat(1_500))).toEqual({ answers: 0, isClosed: true })
 })
 
+test('requests behind one on a connection that is reset keep no place: the next ones of their agent begin', async () => {
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsAtOnce: 4, requestsInLine: 4 } })
+  const { key } = await gateway.addAgent('lola')
+  const { hostname, port } = new URL(gateway.url)
+  // The body never comes, so that the first request has a place until its connection closes.
+  const begun = `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
+  const waits = `GET /v1/whoami HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`
+  for (let n = 0; n < 20; n++) {
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    socket.write(waits.repeat(pipelined.max - 1) + `${begun}Content-Length: 10\r\n\r\n`)
+    await once(socket, 'data')
+    socket.resetAndDestroy()
+  }
+  for (let n = 0; n < 8; n++) expect((await gateway.call('GET', '/v1/whoami', undefined, { key })).status).toBe(200)
+})
+
+test('when a connection closes, every answer that was not written on it closes', async () => {
+  const server = new HttpServer()
+  const closed: number[] = []
+  let begun = 0
+  server.serve((_req, res) => {
+    const nth = begun++
+    res.once('close', () => closed.push(nth))
+  })
+  const { hostname, port } = new URL(await server.listen('127.0.0.1', 0))
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(healthz.repeat(pipelined.max))
+  await until(
+    () => begun,
+    (count) => count === pipelined.max,
+  )
+  socket.resetAndDestroy()
+  await until(
+    () => closed.length,
+    (count) => count === pipelined.max,
+  )
+  await server.close()
+})
+
 /** The HTTP/2 frames of a client that begins so many calls without a look at the settings of the server. */
 function framesOf(calls: number): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length]), Buffer.from(value)])
@@ -94,7 +138,7 @@ test('a gRPC connection that ignores the number of calls that it may have is clo
     return socket
   }
   const flood = await begin(20 * grpcCalls.max)
-  const modest = await begin(grpcCalls.max)
+  const modest = await begin(grpcCallsUnproven.max)
   await once(flood, 'close')
   expect(modest.closed).toBe(false)
   modest.destroy()

@@ -130,3 +130,31 @@ test('metadata above 64 KiB ends only its call', async () => {
     value: { id },
   })
 })
+
+test('a connection may have few calls at a time until one has shown a valid key', async () => {
+  await using open = await startGateway({ overrides: { connectionBounds: { grpcCalls: 50, grpcCallsUnproven: 2 } } })
+  const session = connectHttp2(target(open))
+  const settings: (number | undefined)[] = []
+  session.on('remoteSettings', ({ maxConcurrentStreams }) => settings.push(maxConcurrentStreams)).on('error', () => {})
+  const ask = (key: string) =>
+    session
+      .request({
+        ':method': 'POST',
+        ':path': '/lf.a2a.v1.A2AService/ListTasks',
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        authorization: `Bearer ${key}`,
+      })
+      .on('error', () => {})
+      .resume()
+      .end(Buffer.alloc(5))
+  const wrong = ask('rk_wrong')
+  await new Promise((done) => wrong.once('close', done))
+  expect(settings).toEqual([2])
+  ask(open.adminKey)
+  await until(
+    () => settings,
+    ([, second]) => second === 50,
+  )
+  session.destroy()
+})

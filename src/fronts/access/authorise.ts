@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { type Caller, requireAdmin, requireOperator } from '../../registry/callers/caller.ts'
+import type { Scope } from '../../registry/callers/scopes.ts'
 import type { Operation } from './operation.ts'
 
 /**
@@ -9,10 +10,15 @@ import type { Operation } from './operation.ts'
  */
 export function authorise(operation: Operation, caller: Caller): void {
   requireKind(operation, caller)
-  if (operation.scope === 'any' || caller.scopes.includes(operation.scope)) return
+  if (operation.scope !== 'any') requireScope(caller, operation.scope, operation.name)
+}
+
+/** Throws `forbidden` where a key lacks a scope. `what`: what needs it, as the begin of a sentence. */
+export function requireScope(caller: Caller, scope: Scope, what: string): void {
+  if (caller.scopes.includes(scope)) return
   throw new Problem('forbidden', {
-    detail: `${operation.name} needs the scope "${operation.scope}", and this key has ${listed(caller.scopes)}. Use a key with that scope, or ask for one: POST /v1/agents/{handle}/keys.`,
-    extra: { scope: operation.scope },
+    detail: `${what} needs the scope "${scope}", and this key has ${listed(caller.scopes)}. Use a key with that scope, or ask for one: POST /v1/agents/{handle}/keys.`,
+    extra: { scope },
   })
 }
 

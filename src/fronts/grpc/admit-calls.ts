@@ -40,12 +40,12 @@ export interface GrpcEdge {
  */
 export function admitCalls(
   context: AgentFrontContext,
-  { bounds: { readerStall, grpcCalls }, queue, onAuthenticated }: GrpcEdge,
+  { bounds: { readerStall, grpcCalls, grpcCallsUnproven }, queue, onAuthenticated }: GrpcEdge,
 ): ServerInterceptor {
   const { unsent, log } = context
   const lines = new CallLines(log)
   const meter = { unsent, stallMs: readerStall * 1000, refusal: (error: unknown) => refusal(error, log) }
-  const calls = new CallsOfConnection(grpcCalls)
+  const calls = new CallsOfConnection(Math.min(grpcCalls, grpcCallsUnproven), grpcCalls)
   return (method, call) => {
     calls.begin(streamOf(call))
     const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
@@ -55,6 +55,7 @@ export function admitCalls(
       { incoming, line: lines.begin(incoming), queue },
       ({ caller, request }) => {
         onAuthenticated(call.getPeer())
+        calls.prove(streamOf(call))
         // What a stream has written in all says nothing about the next one. Its large events are counted before they are loaded.
         const noteAnswer = method.responseStream
           ? (bytes: number) => context.shares.noteBytes(caller, bytes)

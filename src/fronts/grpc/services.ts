@@ -13,10 +13,10 @@ import { GrpcCall } from './grpc-call.ts'
 import { countingBytes } from './metered-call.ts'
 import { GrpcRequestHandler } from './request-handler.ts'
 
-function optionsWithin({ grpcIdle, grpcCalls }: ConnectionBounds) {
+function optionsWithin({ grpcIdle, grpcCalls, grpcCallsUnproven }: ConnectionBounds) {
   return {
     'grpc.max_receive_message_length': inputLimits.a2aBody.max,
-    'grpc.max_concurrent_streams': grpcCalls,
+    'grpc.max_concurrent_streams': Math.min(grpcCalls, grpcCallsUnproven),
     'grpc.max_connection_idle_ms': grpcIdle * 1000,
     'grpc.keepalive_time_ms': keepAliveMs,
     'grpc.keepalive_timeout_ms': 10_000,

@@ -7,6 +7,7 @@ import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { isOperatorAddress, operatorId, removedIdentity } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
+import { requireScope } from '../access/authorise.ts'
 import { parse } from '../validate.ts'
 import { claimInput, claimQuery, handoffInput } from './claim-input.ts'
 import { instant } from './instant.ts'
@@ -92,6 +93,7 @@ export const claimRoutes = [
     body: handoffInput,
     handle: async ({ caller, body, reply }, { claims, clock }: ClaimFrontContext): Promise<HandedOffView> => {
       reply.target = body.ref
+      if (body.message !== undefined) requireScope(caller, 'send', 'A message with a hand-off is mail, which')
       const { claim, messageId } = await handoffClaim(claims, caller, body)
       return { ...claimView(claim, clock.now()), messageId }
     },

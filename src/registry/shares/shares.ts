@@ -147,11 +147,11 @@ export class Shares {
     if (waitMs > 0) throw usedUp(caller, name, max, waitMs)
   }
 
-  /** Counts an act that was done, also where nothing of its rate is left. */
-  charge(caller: Caller, name: keyof typeof agentRates, of: string = caller.id): void {
+  /** Counts `count` acts that were done, also where nothing of their rate is left. */
+  charge(caller: Caller, name: keyof typeof agentRates, of: string = caller.id, count = 1): void {
     const max = limitFor(caller, name)
     if (caller.kind !== 'agent' || max === 0) return
-    this.#meters.get(name)!.charge(of, 1, allowanceOf(name, max), this.#clock.now())
+    this.#meters.get(name)!.charge(of, count, allowanceOf(name, max), this.#clock.now())
   }
 
   /** Counts `count` acts against their rate, all or none; more than the rate has count as all of it. Errors: `rate-limited`. */

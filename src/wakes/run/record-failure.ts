@@ -42,7 +42,13 @@ function failureEvents(
   const { id: subscriptionId, agentId } = subscription
   const about = { subscriptionId, agent: identity }
   const by = (type: EventType) => ({ type, actor: gatewayIdentity, audience: audienceOf(type, agentId) })
-  const failed = { ...by('wake.failed'), data: { ...about, eventId, logId, reason } }
+  // A failed wake about a failed wake wakes nobody: two subscriptions that fail would wake each other without end.
+  const isAboutFailure = subscription.kind === 'wake' && subscription.trigger === 'WAKE_FAILED'
+  const failed = {
+    ...by('wake.failed'),
+    ...(isAboutFailure && { audience: [] }),
+    data: { ...about, eventId, logId, reason },
+  }
   if (step.next !== 'degrade') return [failed]
   return [failed, { ...by('subscription.degraded'), data: { ...about, reason: step.reason } }]
 }

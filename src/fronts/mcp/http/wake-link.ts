@@ -3,7 +3,7 @@ import { isLogged, type McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
 import { resyncSubscription } from '../../../subscriptions/resync.ts'
-import { furtherRequests } from '../../../wake-stream/open-cost.ts'
+import { changesOf, furtherRequests } from '../../../wake-stream/open-cost.ts'
 import { recordRestCall } from '../../access/rest-access.ts'
 import { restTable } from '../../rest/table.ts'
 import { wantsWakes } from './capabilities.ts'
@@ -87,7 +87,7 @@ export class WakeLink implements AsyncDisposable {
     const { caller } = this.#linked
     const { shares } = this.#context
     try {
-      if (!this.#isCounted) shares.spendFurther(caller, furtherRequests(subscriptions))
+      if (!this.#isCounted) this.#spendOpening(subscriptions)
       this.#isCounted = true
       if (resyncs > 0) shares.spend(caller, 'replaysPerMinute', resyncs)
       return 0
@@ -95,6 +95,14 @@ export class WakeLink implements AsyncDisposable {
       if (!(error instanceof Problem) || error.code !== 'rate-limited') throw error
       return Number(error.extra.retryAfterSeconds) * 1_000
     }
+  }
+
+  #spendOpening(subscriptions: number): void {
+    const { caller } = this.#linked
+    const { shares } = this.#context
+    if (subscriptions > 0) shares.requireLeft(caller, 'changesPerDay')
+    shares.spendFurther(caller, furtherRequests(subscriptions))
+    shares.charge(caller, 'changesPerDay', caller.id, changesOf(subscriptions))
   }
 
   #retryAfter(waitMs: number, session: McpSession): void {

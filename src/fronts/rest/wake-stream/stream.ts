@@ -4,7 +4,7 @@ import type { Caller } from '../../../registry/callers/caller.ts'
 import type { StreamCapability } from '../../../registry/subscriptions/stream-capabilities.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
-import { furtherRequests } from '../../../wake-stream/open-cost.ts'
+import { changesOf, furtherRequests } from '../../../wake-stream/open-cost.ts'
 import { recordBegun } from '../../access/rest-access.ts'
 import { problemBody } from '../../problem-body.ts'
 import { untilClosed } from '../../sse.ts'
@@ -62,6 +62,8 @@ export async function streamWakes(
         answer: receiptFrames(context, caller, signal),
       })
     : eventTransport(res, reader, unsent)
+  // The opening itself is one of them.
+  shares.charge(caller, 'changesPerDay', caller.id, changesOf(subscription.length) - 1)
   await using connection = await wakeStreams.connections.connect(caller, subscription, capabilities, transport)
   await recordBegun(res)
   if (!signal.aborted) await transport.open()
