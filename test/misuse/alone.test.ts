@@ -6,7 +6,7 @@ import type { ProcessAgent } from '../support/process-client.ts'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
 import { until } from '../support/until.ts'
 
-/** Beside others it has eight requests in process. Alone it has so many. */
+/** How many requests an agent has in process at the same time while no other agent is active; beside others it has eight. */
 const atOnce = 64
 /** As many as one key may have wait, and fewer: each is a message of the same task. */
 const waiting = 200

@@ -81,8 +81,8 @@ export class Shares {
   }
 
   /**
-   * Takes one of the requests with which each key of an agent may list and revoke keys, tokens and permissions: whoever has stolen another key
-   * must not keep its owner from that by using up what the agent has. False: none is left, or the caller is no agent.
+   * Takes one of the requests that each key of an agent has for revoking keys, tokens and permissions, and for listing them. They are apart
+   * from what the agent may use: a thief with another key cannot use them up. False: none is left, or the caller is no agent.
    */
   takeRevocation(caller: Caller): boolean {
     return caller.kind === 'agent' && this.#keys.takeRevocation(caller)

@@ -26,7 +26,7 @@ export class SendPace {
     this.clock = clock
   }
 
-  /** Counts one send of an agent with so many runs. Returns how many ms it has to wait. */
+  /** Counts one wake that is about to be sent for an agent. Returns how many ms it has to wait. `runs`: how many runs the agent has now. */
   count(agentId: string, runs: number): number {
     if (runs <= wakeRuns.max || !this.#isCompanyAround(agentId)) return 0
     const now = this.clock.now()

@@ -62,9 +62,9 @@ export async function streamWakes(
         answer: receiptFrames(context, caller, signal),
       })
     : eventTransport(res, reader, unsent)
-  // The opening itself is one of them.
-  shares.charge(caller, 'changesPerDay', caller.id, changesOf(subscription.length) - 1)
   await using connection = await wakeStreams.connections.connect(caller, subscription, capabilities, transport)
+  // The opening itself counts as one of them when it is over.
+  shares.charge(caller, 'changesPerDay', caller.id, changesOf(subscription.length) - 1)
   await recordBegun(res)
   if (!signal.aborted) await transport.open()
   connection.begin()
