@@ -137,6 +137,12 @@ export const outboundLimits = {
   nameLookup: limit(5, 'seconds', 'one name look-up, with all its attempts'),
   originsKept: limit(1_024, 'items', 'origins with kept connections'),
   originsKeptOfAgent: limit(256, 'items', 'origins with kept connections, of an agent'),
+  pushBodies: limit(
+    64 * MiB,
+    'characters',
+    'bodies over 256 KiB of push notifications of an agent in flight; further ones are postponed; one may be larger',
+  ),
+  pushesRendered: limit(4, 'at a time', 'push notifications of an agent that are rendered'),
   runs: limit(1_536, 'at a time', 'runs of a gateway: subscriptions that it sends for'),
   runsOfAgent: limit(
     512,

@@ -17,10 +17,12 @@ export interface WebhookRequest {
   readonly url: string
   readonly headers: Record<string, string>
   readonly body: string
+  /** Called once, when the attempt is over or the request is not sent after all. */
+  readonly done?: () => void
 }
 
-/** Builds the request of one attempt: each has its own timestamp. */
-export type BuildRequest = () => WebhookRequest | Promise<WebhookRequest>
+/** Builds the request of one attempt: each has its own timestamp. `no-room`: its body has to wait for others; the attempt is postponed. */
+export type BuildRequest = () => WebhookRequest | Promise<WebhookRequest | 'no-room'>
 
 export interface WebhookTools {
   readonly outbound: OutboundFetch
@@ -102,7 +104,7 @@ type Tried = { attempt: Attempt; outcome: AttemptOutcome }
 
 /** A receiver that fails faster than this does not count as slow. */
 const promptMs = 1_000
-/** The wait, before jitter, of an attempt whose name look-up found no place. */
+/** The wait, before jitter, of an attempt whose name look-up, or whose body, found no place. */
 const putOffMs = 2_000
 
 /** Makes one attempt when there is room for it. Undefined: stopped, or taken over, while it waited. */
@@ -140,10 +142,14 @@ export async function tryInPlace(
 ): Promise<Tried | 'no-room'> {
   const { clock, timeoutMs } = tools
   let prompt = true
+  let done: WebhookRequest['done']
   try {
     // Built only now: what still waits signs nothing, and the timestamp is that of the attempt.
     const built = buildRequest()
-    const { url, headers, body } = built instanceof Promise ? await built : built
+    const request = built instanceof Promise ? await built : built
+    if (request === 'no-room') return request
+    const { url, headers, body } = request
+    done = request.done
     const startedAt = clock.now()
     let answer: OutboundResponse
     try {
@@ -155,6 +161,7 @@ export async function tryInPlace(
     }
     return answered(answer, startedAt)
   } finally {
+    done?.()
     tools.gate.leave(place, prompt)
   }
 }

@@ -1,20 +1,26 @@
 import { createHash } from 'node:crypto'
+import { outboundLimits } from '../gateway-limits.ts'
 import type { Clock } from '../lib/clock.ts'
 import { newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { KeyedSemaphore } from '../lib/keyed-semaphore.ts'
 import type { LogEvent } from '../log/event.ts'
 import type { PushSubscription, PushTarget } from '../registry/subscriptions/subscription.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Channel, DeliveryOrder } from '../wakes/channel.ts'
-import { type BuildRequest, deliverWithRetries, type WebhookTools } from './attempts.ts'
+import { type BuildRequest, deliverWithRetries, type WebhookRequest, type WebhookTools } from './attempts.ts'
+import { BodiesAtOnce, largeBody } from './bodies-at-once.ts'
 import { PreparedKey, standardHeaders } from './signature.ts'
 import { createTestAttempt } from './test-attempt.ts'
 
+/** A push notification as it is sent. */
+interface RenderedPush {
+  readonly body: string
+  readonly contentType: string
+}
+
 /** Renders an A2A push notification in the protocol version that its config was registered with. */
-type RenderPush = (
-  event: LogEvent,
-  version: PushTarget['protocolVersion'],
-) => Promise<{ body: string; contentType: string }>
+type RenderPush = (event: LogEvent, version: PushTarget['protocolVersion']) => Promise<RenderedPush>
 
 /** Signs a JWT as the gateway, with a key that its JWKS publishes. */
 export type SignToken = (token: {
@@ -36,6 +42,8 @@ export function createPushChannel(
   signToken: SignToken,
 ): Channel<PushSubscription> {
   const attempt = createTestAttempt(tools)
+  const bodies = new BodiesAtOnce(outboundLimits.pushBodies.max)
+  const rendering = new KeyedSemaphore()
   return {
     deliver: async (order) => deliverWithRetries(tools, order, requestFor(order)),
     attempt: async (order) => attempt(order, requestFor(order)),
@@ -45,15 +53,36 @@ export function createPushChannel(
     const { subscription, emission } = order
     const { eventId, event } = emission
     if (!event) throw new Error('A push notification is about one event.')
-    const { target } = subscription
-    const { url } = target
-    let rendered: Awaited<ReturnType<RenderPush>> | undefined
+    const { agentId, target } = subscription
     const open = (sealed: string | undefined) => sealed && secrets.open(sealed, subscription.id)
     const token = open(target.sealedToken)
     const credentials = open(target.sealedCredentials)
+    let kept: RenderedPush | undefined
+    let size = 0
     return async () => {
-      rendered ??= await render(event, target.protocolVersion)
-      const { body, contentType } = rendered
+      if (kept) return signed(kept)
+      if (!bodies.hasRoom(agentId, size)) return 'no-room'
+      const leave = await rendering.enter(agentId, { inside: outboundLimits.pushesRendered.max, waiting: 0 })!
+      let done: (() => void) | undefined
+      try {
+        // Its size is known since the first attempt.
+        if (!bodies.hasRoom(agentId, size)) return 'no-room'
+        const rendered = await render(event, target.protocolVersion)
+        size = rendered.body.length
+        done = bodies.take(agentId, size)
+        if (!done) return 'no-room'
+        // Kept until the next attempt, a large body would take memory for hours.
+        if (size < largeBody) kept = rendered
+        return { ...(await signed(rendered)), done }
+      } catch (error) {
+        done?.()
+        throw error
+      } finally {
+        leave()
+      }
+    }
+
+    async function signed({ body, contentType }: RenderedPush): Promise<WebhookRequest> {
       const timestampSeconds = nowSeconds(tools.clock)
       const authorization = await authorize(subscription, credentials, timestampSeconds)
       const headers = {
@@ -63,7 +92,7 @@ export function createPushChannel(
         // The token is the one secret that both sides have, so it is the key too.
         ...standardHeaders({ body, eventId, timestampSeconds }, token ? new PreparedKey(token) : undefined),
       }
-      return { url, headers, body }
+      return { url: target.url, headers, body }
     }
   }
 

@@ -71,7 +71,7 @@ test('requests behind one on a connection that is reset keep no place: the next 
     const socket = connect(Number(port), hostname)
     socket.on('error', () => {})
     await once(socket, 'connect')
-    socket.write(waits.repeat(pipelined.max - 1) + `${begun}Content-Length: 10\r\n\r\n`)
+    socket.write(`${waits.repeat(pipelined.max - 1)}${begun}Content-Length: 10\r\n\r\n`)
     await once(socket, 'data')
     socket.resetAndDestroy()
   }
