@@ -57,14 +57,23 @@ export async function leaveLocalAct(dataDir: string, record: AuditRecord): Promi
   await new KeyFile(placeIn(dataDir), `${record.id}.json`).load(() => text)
 }
 
-/** Takes the records that commands have left in a data directory into its store. After a crash they are written again, under the same ids. */
+/**
+ * Takes the records that commands have left in a data directory into its store. After a crash they are written again, under the same ids.
+ * A file that is no record keeps none of the others back. Throws an Error that names the first of those, when the others are written.
+ */
 export async function takeLocalActs(db: Database, dataDir: string): Promise<void> {
   const place = placeIn(dataDir)
-  const names = namesIn(place)
-  if (names.length === 0) return
-  const records = names.map((name) => readRecord(place, name))
-  await db.transaction((tx) => writeAudit(tx, records))
-  for (const name of names) rmSync(join(place, name))
+  const files = namesIn(place).map((name) => ({ path: join(place, name), found: readRecord(place, name) }))
+  const read = files.filter((file): file is { path: string; found: AuditRecord } => !(file.found instanceof Error))
+  if (read.length > 0)
+    await db.transaction((tx) =>
+      writeAudit(
+        tx,
+        read.map(({ found }) => found),
+      ),
+    )
+  for (const { path } of read) rmSync(path)
+  for (const { found } of files) if (found instanceof Error) throw found
 }
 
 /** Takes what commands leave while the gateway of an embedded store runs. */
@@ -106,11 +115,13 @@ const record = z.strictObject({
   outcome: z.string(),
 })
 
-function readRecord(place: string, name: string): AuditRecord {
+function readRecord(place: string, name: string): AuditRecord | Error {
   try {
     return record.parse(JSON.parse(readKeyFile(place, name)!))
   } catch (cause) {
     const path = join(place, name)
-    throw new Error(`${path} is not the record of a command, or cannot be read. Repair it, or move it away.`, { cause })
+    return new Error(`${path} is not the record of a command, or cannot be read. Repair it, or move it away.`, {
+      cause,
+    })
   }
 }

@@ -7,6 +7,7 @@ import { dataDirectory } from '../support/data-directory.ts'
 import { emptyPostgres } from '../support/empty-postgres.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { logLines } from '../support/log-lines.ts'
 import { onPostgres, refuseInserts, runSql, storeEnv } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
@@ -91,6 +92,22 @@ test('what commands did while no gateway ran is in the audit of the next one, on
     (count) => count === 0,
   )
   expect(await auditOf(again)).toEqual(records)
+})
+
+test.skipIf(onPostgres)('a file that is no record is named in the log, and keeps no others back', async () => {
+  using directory = dataDirectory()
+  await (await startGateway({ dataDir: directory.path })).stop()
+  expect((await command(directory.path, 'admin-key', 'rotate')).code).toBe(0)
+  const broken = `${'0'.repeat(26)}.json`
+  writeFileSync(join(directory.path, 'audit-waiting', broken), '{"id":', { mode: 0o600 })
+  const { log, lines } = logLines('warn')
+  await using gateway = await startGateway({ dataDir: directory.path, overrides: { log } })
+  expect(await acts(gateway, 1)).toMatchObject([{ operation: 'adminKey.rotate' }])
+  await until(
+    () => lines,
+    (logged) => logged.some((line) => String(line.err).includes(broken)),
+  )
+  expect(waitingIn(directory.path)).toEqual([broken])
 })
 
 test('sealing everything again is in the audit, with the id of the key and how it ended', async () => {

@@ -124,11 +124,19 @@ function viewerOf(caller: Caller, projectId: string): Viewer {
   return { callerId: caller.id, seesAll: operates(caller, projectId) || projectId === caller.projectId }
 }
 
+/** A project may have thousands of sessions with one capability. */
+const candidatesMax = 20
+
 function ambiguous(name: string, agents: readonly Addressee[], field: string): Problem {
-  const candidates = agents.map(({ handle }) => handle).sort()
+  const candidates = agents
+    .map(({ handle }) => handle)
+    .sort()
+    .slice(0, candidatesMax)
+  const named =
+    candidates.join(' and ') + (agents.length > candidatesMax ? ` and ${agents.length - candidatesMax} more` : '')
   return new Problem('ambiguous-address', {
     field,
-    detail: `${field}: "${name}" names ${candidates.join(' and ')}. Name one of them.`,
+    detail: `${field}: "${name}" names ${named}. Name one of them.`,
     extra: { candidates },
   })
 }
