@@ -54,13 +54,13 @@ test.each([
   },
 )
 
-test('requests behind one that waits are few, and the connection of a flood behind it is closed', async () => {
+test('a connection with more unanswered requests than it may have is closed', async () => {
   const { key } = await gateway.addAgent('mallory')
   const waits = `GET /v1/inbox?waitSeconds=50 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n\r\n`
   expect(await pipeline(1, waits + healthz.repeat(1_500))).toEqual({ answers: 0, isClosed: true })
 })
 
-test('requests behind one on a connection that is reset keep no place: the next ones of their agent begin', async () => {
+test('after a reset, the unanswered requests of a connection free their places: other requests of the agent begin', async () => {
   await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsAtOnce: 4, requestsInLine: 4 } })
   const { key } = await gateway.addAgent('lola')
   const { hostname, port } = new URL(gateway.url)
@@ -78,7 +78,7 @@ test('requests behind one on a connection that is reset keep no place: the next 
   for (let n = 0; n < 8; n++) expect((await gateway.call('GET', '/v1/whoami', undefined, { key })).status).toBe(200)
 })
 
-test('when a connection closes, every answer that was not written on it closes', async () => {
+test('when a connection closes, all of its unwritten answers close', async () => {
   const server = new HttpServer()
   const closed: number[] = []
   let begun = 0

@@ -16,10 +16,10 @@ interface Addressed {
 }
 
 /**
- * Looks up an address before the write transaction, which looks it up again, if it takes a search or leads into another project: who
- * writes to nobody, or to agents that accept nothing from it, keeps no other writer waiting. A reply goes by the message that it
- * answers. Errors: those of an address. A sender beyond its rate is told that first, and a repeat gets what the first request got;
- * the transaction sees to both.
+ * Refuses a wrong address before the write transaction, in which other writers would wait for the look-up. It looks up addresses that
+ * take a search, and addresses in other projects; the transaction looks them up again. A reply needs no look-up: its recipient is the
+ * sender of the message that it answers. The transaction itself refuses a sender beyond its rate, and answers a repeated request.
+ * Errors: those of an address.
  */
 export async function lookUpFirst(
   { db, clock, limits }: LookUpContext,
