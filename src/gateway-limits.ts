@@ -85,7 +85,7 @@ export const companyLimits = {
   paced: limit(
     100,
     'a second',
-    'requests that one agent begins, evenly spaced; a sixtieth of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`)',
+    'requests that one agent begins, evenly spaced; a sixtieth of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`). The same for requests of one address whose keys are not known to be valid; these wait two seconds at most',
   ),
   pacedAtOnce: limit(0.2, 'seconds', 'the time whose requests, or wakes, begin at once: 20 of 100 a second'),
   wakesPaced: limit(

@@ -3,6 +3,7 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { silentLogger } from '../logger.ts'
+import { type ClientAddress, createClientAddress } from '../security/client-address.ts'
 import { bearerKeyOf } from './auth.ts'
 import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
@@ -24,6 +25,8 @@ export interface ListeningOptions {
   readonly tls?: SecureContextOptions | undefined
   /** Decides when requests begin; shared by all ports. */
   readonly queue?: RequestQueue
+  /** Finds out who sends a request. Default: the other end of the connection. */
+  readonly clientAddress?: ClientAddress
 }
 
 /** The listening socket of HTTP. It can listen before the gateway is ready: the first requests wait. */
@@ -42,7 +45,13 @@ export class HttpServer implements AsyncDisposable {
   readonly #endHandshakes: () => void
   #serve: (listener: RequestListener) => void = () => {}
 
-  constructor({ bounds = connectionBounds(), connections, tls, queue = new RequestQueue() }: ListeningOptions = {}) {
+  constructor({
+    bounds = connectionBounds(),
+    connections,
+    tls,
+    queue = new RequestQueue(),
+    clientAddress = createClientAddress([]),
+  }: ListeningOptions = {}) {
     const listener = new Promise<RequestListener>((resolve) => {
       this.#serve = resolve
     })
@@ -95,7 +104,8 @@ export class HttpServer implements AsyncDisposable {
     /** Begins a request when the queue lets it. Returns how to end it. */
     const begin = (listen: RequestListener, req: IncomingMessage, res: ServerResponse): (() => void) => {
       const key = bearerKeyOf(req.headers.authorization)
-      return queue.begin(queue.credentialOf(key, req.socket.remoteAddress ?? ''), (leave) => {
+      const address = clientAddress(req.socket.remoteAddress, req.headers['x-forwarded-for'] as string | undefined)
+      return queue.begin(queue.credentialOf(key, address), (leave) => {
         noteQueued(res, { leave, prove: () => queue.prove(key) })
         listen(req, res as Parameters<RequestListener>[1])
       })

@@ -2,6 +2,7 @@ import type { Express } from 'express'
 import { Cleanup } from '../lib/cleanup.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
+import { createClientAddress } from '../security/client-address.ts'
 import { TlsFiles, type TlsPaths } from '../security/tls-files.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
@@ -56,7 +57,8 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
   await using undo = new Cleanup()
   const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))
   const queue = new RequestQueue()
-  const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options, queue }
+  const clientAddress = createClientAddress(config.trustedProxies)
+  const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options, queue, clientAddress }
   const server = new HttpServer(options)
   const grpcServer = new GrpcServer(options)
   undo.defer(() => Promise.all([server.close(), grpcServer.close()]))

@@ -1,6 +1,9 @@
+import { companyLimits } from '../gateway-limits.ts'
 import { type Clock, steadyClock } from '../lib/clock.ts'
 import { FairQueue, type Member } from '../lib/fair-queue.ts'
 import { LoopSlots } from '../lib/loop-slots.ts'
+import { RateMeter } from '../lib/rate-meter.ts'
+import { networkOf } from '../security/ip-address.ts'
 
 /** How long a caller counts as active after a request, in ms. */
 const aboutMs = 1_000
@@ -10,6 +13,9 @@ const processMs = 100
 const waitingMax = 10_000
 /** How many requests of a caller that is alone begin in one iteration of the event loop: others may come in the next one. */
 const aloneMax = 32
+const { paced, pacedAtOnce } = companyLimits
+/** The pace of an address. A valid key that was not used before has to wait for it too, so the wait is short. */
+const addressPace = { max: paced.max * pacedAtOnce.max, windowMs: 1_000 * pacedAtOnce.max, owed: 10 }
 const queueBounds = { few: 4, atOnce: 2, rememberMs: 250, pauseMs: 30, patienceMs: 25 }
 
 interface Request {
@@ -20,6 +26,8 @@ interface Request {
   /** Since it has begun. */
   member: Member | undefined
   begunAt: number
+  /** Ends its wait for the pace of its address. */
+  stopWaiting: (() => void) | undefined
 }
 
 /** What can be done for a request that has begun, by its answer. */
@@ -54,12 +62,15 @@ export function leaveRequestQueue(answer: object): void {
  * - The requests of a credential with many at a time wait for those of others. A caller that is alone does not wait.
  * - While connections arrive, those of such a credential wait for them too. The event loop accepts one connection in each iteration, and the
  *   connection of another caller may be the last one: iterations without such requests are short.
+ * - While others are active, requests of one address whose keys are not known to be valid begin at the pace of an agent: they cost the same, and
+ *   have no share of their own. One waits two seconds at most.
  */
 export class RequestQueue {
   readonly #clock: Clock
   readonly #queue: FairQueue
   readonly #valid = new RecentKeys()
   readonly #alone = new LoopSlots(aloneMax)
+  readonly #addresses = new RateMeter({ keysMax: 10_000, windowMs: addressPace.windowMs * addressPace.owed })
   /** In the order in which they began. */
   readonly #begun = new Set<Request>()
   #isWatched = false
@@ -80,7 +91,7 @@ export class RequestQueue {
    * sender that makes up a key for each request is one caller.
    */
   credentialOf(key: string | undefined, address: string): string {
-    return key !== undefined && this.#valid.has(key) ? key : address
+    return key !== undefined && this.#valid.has(key) ? key : networkOf(address)
   }
 
   /** Notes that a key was found to be valid. */
@@ -94,9 +105,17 @@ export class RequestQueue {
    * @param work begins it; also given how to end it, for a request that waits elsewhere before it is answered
    */
   begin(credential: string, work: (end: () => void) => void): () => void {
-    const request: Request = { credential, work: () => work(end), isOver: false, member: undefined, begunAt: 0 }
+    const request: Request = {
+      credential,
+      work: () => work(end),
+      isOver: false,
+      member: undefined,
+      begunAt: 0,
+      stopWaiting: undefined,
+    }
     const end = (): void => {
       request.isOver = true
+      request.stopWaiting?.()
       this.#leave(request)
     }
     this.#enter(request)
@@ -127,6 +146,21 @@ export class RequestQueue {
 
   #enter(request: Request): void {
     this.#noteCompany(request.credential)
+    const waitMs = this.#paceOf(request.credential)
+    if (waitMs > 0) request.stopWaiting = this.#clock.after(waitMs, () => this.#enterInTime(request))
+    else this.#enterInTime(request)
+  }
+
+  /** How long a request waits for the pace of its address, in ms. */
+  #paceOf(credential: string): number {
+    if (!this.#hasCompany || this.#valid.has(credential)) return 0
+    const now = this.#clock.now()
+    const waitMs = this.#addresses.waitMs(credential, addressPace, now)
+    this.#addresses.charge(credential, 1, addressPace, now)
+    return waitMs
+  }
+
+  #enterInTime(request: Request): void {
     const slot = this.#hasCompany ? undefined : this.#alone.take()
     if (slot) void slot.then(() => this.#enterQueue(request))
     else this.#enterQueue(request)

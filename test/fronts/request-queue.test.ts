@@ -17,7 +17,13 @@ class Requests {
   readonly begun: string[] = []
   readonly #ends = new Map<string, () => void>()
 
+  /** A request with a key that is known to be valid. */
   begin(name: string, credential = name.split(' ')[0]!): void {
+    this.queue.prove(credential)
+    this.beginUnproven(name, credential)
+  }
+
+  beginUnproven(name: string, credential = name.split(' ')[0]!): void {
     this.#ends.set(
       name,
       this.queue.begin(credential, () => this.begun.push(name)),
@@ -166,6 +172,53 @@ test('connections that do not end delay nothing beyond its patience', async () =
   requests.clock.advance(25)
   await iteration()
   expect(requests.begun.at(-1)).toBe('mallory 4')
+})
+
+test('beside others, requests of an address without a valid key begin at a pace, and wait two seconds at most', async () => {
+  const requests = new Requests()
+  const unproven = () => requests.begun.filter((name) => name.startsWith('10.0.0.7')).length
+  requests.begin('donna 0')
+  requests.end('donna 0')
+  let id = 0
+  const begin = (count: number): void => {
+    for (const last = id + count; id < last; ) requests.beginUnproven(`10.0.0.7 ${id++}`)
+  }
+  const pass = async (ms: number): Promise<void> => {
+    requests.clock.advance(ms)
+    for (let turns = 0; turns < 2_000; turns++) {
+      for (const name of requests.begun) requests.end(name)
+      await iteration()
+    }
+  }
+  begin(120)
+  await pass(0)
+  expect(unproven()).toBe(20)
+  await pass(500)
+  expect(unproven()).toBeGreaterThanOrEqual(68)
+  expect(unproven()).toBeLessThanOrEqual(71)
+  requests.begin('donna 1')
+  expect(requests.begun.at(-1)).toBe('donna 1')
+  await pass(500)
+  expect(unproven()).toBe(120)
+  requests.begin('donna 2')
+  begin(1_000)
+  await pass(2_000)
+  expect(unproven()).toBe(1_120)
+})
+
+test('an address that is alone has no pace, and a request whose client goes away while it waits for the pace never begins', async () => {
+  const requests = new Requests()
+  for (let nth = 0; nth < 200; nth++) requests.beginUnproven(`10.0.0.7 ${nth}`)
+  await turnsOf(10)
+  expect(requests.begun).toHaveLength(200)
+  requests.begin('donna 0')
+  requests.end('donna 0')
+  for (let nth = 0; nth < 30; nth++) requests.beginUnproven(`10.0.0.8 ${nth}`)
+  for (let nth = 0; nth < 30; nth++) requests.end(`10.0.0.8 ${nth}`)
+  requests.clock.advance(2_000)
+  await turnsOf(10)
+  expect(requests.begun.filter((name) => name.startsWith('10.0.0.8')).length).toBeLessThanOrEqual(20)
+  expect(requests.begun).not.toContain('10.0.0.8 29')
 })
 
 test('every request begins once, those of a credential in their order', async () => {

@@ -12,6 +12,7 @@ import { type AttackName, attacks } from './attacks.ts'
 import { startDeafNameServer } from './deaf-name-server.ts'
 import { type LoopDelay, LoopDelayReader } from './loop-delay.ts'
 import { separate, separation } from './places.ts'
+import { ThreadClock } from './thread-clock.ts'
 import { type Feelings, Victims, type Wait } from './victims.ts'
 
 const seconds = numberFromEnv('ROUSE_MISUSE_SECONDS', 5)
@@ -28,7 +29,7 @@ const readyMaxMs = 180_000
 const rows: string[] = []
 afterAll(() => {
   const head =
-    '| attack | send p50 | send p99 | send thread | wake p50 | wake p99 | wake thread | read p50 | read p99 | read thread | loop p99 | loop max | memory | disk |'
+    '| attack | send p50 | send p99 | send thread | wake p50 | wake p99 | wake thread | read p50 | read p99 | read thread | loop p99 | loop max | busy | memory | disk |'
   console.log(
     [
       `misuse on ${engine}: quiet → attacked, ms; ${rounds} × ${seconds} s each; ${separation}`,
@@ -43,6 +44,8 @@ afterAll(() => {
 interface Window {
   readonly feelings: Feelings
   readonly loop: LoopDelay
+  /** The part of the time in which the gateway's main thread worked. */
+  readonly busy: number
 }
 
 const names = (Object.keys(attacks) as AttackName[]).filter((name) => !chosen || chosen.includes(name))
@@ -56,10 +59,15 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   const { key } = await gateway.addAgent('@mallory')
   await using victims = await Victims.settle(gateway)
   await victims.feel(3)
+  const clock = new ThreadClock(gateway.pid)
 
   const window = async (): Promise<Window> => {
     await reader.take(gateway)
-    return { feelings: await victims.feel(seconds), loop: await reader.take(gateway) }
+    const begin = clock.now()
+    const feelings = await victims.feel(seconds)
+    const end = clock.now()
+    const busy = (end.worked - begin.worked) / (end.at - begin.at)
+    return { feelings, loop: await reader.take(gateway), busy }
   }
   await attackOnce(attack, gateway, key, victims)
   const quiet: Window[] = []
@@ -120,6 +128,7 @@ function percentile(all: Window[], kind: keyof Feelings, clock: keyof Wait, part
 
 function row(attack: string, quiet: Window[], attacked: Window[], gateway: ProcessGateway): string {
   const most = (all: Window[], kind: keyof LoopDelay) => Math.max(...all.map(({ loop }) => loop[kind]))
+  const percent = (all: Window[]) => Math.round((100 * all.reduce((sum, { busy }) => sum + busy, 0)) / all.length)
   const comparison = (before: number, after: number) => `${before.toFixed(1)} → ${after.toFixed(1)}`
   const both = (kind: keyof Feelings, clock: keyof Wait, part: number) => {
     const [before, after] = [percentile(quiet, kind, clock, part), percentile(attacked, kind, clock, part)]
@@ -131,6 +140,7 @@ function row(attack: string, quiet: Window[], attacked: Window[], gateway: Proce
     ...kinds.flatMap((kind) => [both(kind, 'clock', 0.5), both(kind, 'clock', 0.99), both(kind, 'thread', 0.99)]),
     comparison(most(quiet, 'p99'), most(attacked, 'p99')),
     comparison(most(quiet, 'max'), most(attacked, 'max')),
+    `${percent(quiet)} → ${percent(attacked)} %`,
     `${peakMb(gateway.pid)} MB`,
     `${diskMb(gateway.dataDir)} MB`,
   ]
