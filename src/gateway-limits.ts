@@ -87,9 +87,18 @@ export const companyLimits = {
     'a second',
     'requests that one agent begins, evenly spaced; a sixtieth of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`). The same for requests of one address whose keys are not known to be valid; these wait two seconds at most',
   ),
-  pacedAtOnce: limit(0.2, 'seconds', 'the time whose requests, or wakes, begin at once: 20 of 100 a second'),
+  pacedAtOnce: limit(
+    0.2,
+    'seconds',
+    'the time whose requests, or wakes, begin at once: 20 of 100 requests a second, 10 of 50 wakes',
+  ),
+  changeCost: limit(
+    3,
+    'items',
+    'requests that a change counts as for `paced`: it takes as much of the thread as several reads',
+  ),
   wakesPaced: limit(
-    100,
+    50,
     'a second',
     'wakes and push notifications that begin for one agent with more than `wakeRuns`, evenly spaced; `pacedAtOnce` holds for them too',
   ),

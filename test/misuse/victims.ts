@@ -23,6 +23,9 @@ export interface Feelings {
 /** Sends, and as many reads, a second. */
 const rate = numberFromEnv('ROUSE_MISUSE_RATE', 60)
 
+/** Those who send and read, in turn: what one agent may do beside others is not what is measured. */
+const crewSize = 10
+
 /**
  * Honest traffic on a fixed schedule: a message to an agent that a webhook wakes, and a read, each so many times a second, whether
  * or not the ones before are answered. A request that leaves late counts from when it should have left.
@@ -30,8 +33,7 @@ const rate = numberFromEnv('ROUSE_MISUSE_RATE', 60)
 export class Victims implements AsyncDisposable {
   readonly #gateway: ProcessGateway
   readonly #receiver: Receiver
-  readonly #donna: ProcessAgent
-  readonly #sender: ProcessAgent
+  readonly #crew: readonly ProcessAgent[]
   readonly #subscription: string
   readonly #clock: ThreadClock
   readonly #sentAt = new Map<string, Instant>()
@@ -41,13 +43,12 @@ export class Victims implements AsyncDisposable {
   private constructor(
     gateway: ProcessGateway,
     receiver: Receiver,
-    { donna, lola }: { readonly donna: ProcessAgent; readonly lola: ProcessAgent },
+    crew: readonly ProcessAgent[],
     subscription: string,
   ) {
     this.#gateway = gateway
     this.#receiver = receiver
-    this.#donna = donna
-    this.#sender = lola
+    this.#crew = crew
     this.#subscription = subscription
     this.#clock = new ThreadClock(gateway.pid)
     receiver.respond(({ body }, res) => {
@@ -60,9 +61,10 @@ export class Victims implements AsyncDisposable {
     const receiver = await startReceiver()
     const donna = await gateway.addAgent('@donna')
     const { id } = await gateway.subscribe(donna, receiver.url)
-    // An agent like the attacker: the admin key waits in no queue.
-    const lola = await gateway.addAgent('@lola')
-    return new Victims(gateway, receiver, { donna, lola }, id)
+    // Agents like the attacker: the admin key waits in no queue.
+    const crew: ProcessAgent[] = []
+    for (let nth = 0; nth < crewSize; nth++) crew.push(await gateway.addAgent(`@crew-${nth}`))
+    return new Victims(gateway, receiver, crew, id)
   }
 
   /** Sends and reads for so long. */
@@ -76,7 +78,8 @@ export class Victims implements AsyncDisposable {
     for (let index = 0; index < 2 * count; index++) {
       const meant = begin + (index * 500) / rate
       const left = await this.#leaveAt(meant)
-      going.push(index % 2 === 0 ? this.#send(feelings, left) : this.#read(feelings, left))
+      const { key } = this.#crew[(index >> 1) % crewSize]!
+      going.push(index % 2 === 0 ? this.#send(feelings, left, key) : this.#read(feelings, left, key))
     }
     await Promise.all(going)
     await this.#receiver.waitFor(known + count, 30_000)
@@ -104,19 +107,19 @@ export class Victims implements AsyncDisposable {
     return { ...now, at: now.at - late }
   }
 
-  async #send(feelings: Feelings, left: Instant): Promise<void> {
+  async #send(feelings: Feelings, left: Instant, key: string): Promise<void> {
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'honest work' }] }
     const params = { message, configuration: { returnImmediately: true } }
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params })
-    const answer = await this.#call('POST', '/agents/donna', this.#sender.key, body)
+    const answer = await this.#call('POST', '/agents/donna', key, body)
     const { result } = JSON.parse(answer)
     feelings.send.push(since(left, this.#clock.now()))
     if (!result) throw new Error(`A victim's message was answered with ${answer}.`)
     this.#sentAt.set(result.task.id, left)
   }
 
-  async #read(feelings: Feelings, left: Instant): Promise<void> {
-    await this.#call('GET', '/v1/inbox?limit=5', this.#donna.key)
+  async #read(feelings: Feelings, left: Instant, key: string): Promise<void> {
+    await this.#call('GET', '/v1/inbox?limit=5', key)
     feelings.read.push(since(left, this.#clock.now()))
   }
 

@@ -91,6 +91,24 @@ test('an agent that is alone, and one without a rate, wait for nothing', async (
   expect(callers.begun).toBe(800)
 })
 
+test('beside others, a change counts as three requests; alone, it counts as any', async () => {
+  const callers = new Callers()
+  const changes = (count: number): void => {
+    for (let made = 0; made < count; made++) callers.shares.paceChange(agent('mallory'))
+  }
+  changes(100)
+  callers.accompany()
+  callers.ask(agent('mallory'), atOnce)
+  await iterations()
+  expect(callers.begun).toBe(atOnce)
+  // What those have cost beyond one is owed.
+  changes(atOnce)
+  callers.ask(agent('mallory'), 100)
+  const owedMs = (1_000 * atOnce * (companyLimits.changeCost.max - 1)) / inASecond
+  expect(await callers.pass(owedMs - 20)).toBe(atOnce)
+  expect(await callers.pass(500)).toBeGreaterThanOrEqual(atOnce + 48)
+})
+
 test('where the operator raises the rate, more begin', async () => {
   const callers = new Callers()
   callers.accompany()

@@ -14,7 +14,12 @@ const nothing = (): void => {}
 
 /** Whether an operation adds rows that nothing but a rate bounds: the audit records it, and so does the log. */
 export function isChange({ name, audited }: Operation): boolean {
-  return (audited === 'first' || audited === 'soon') && !counted.has(name)
+  return isAct({ audited }) && !counted.has(name)
+}
+
+/** Whether an operation writes to the store. */
+function isAct({ audited }: Pick<Operation, 'audited'>): boolean {
+  return audited === 'first' || audited === 'soon'
 }
 
 /**
@@ -22,10 +27,11 @@ export function isChange({ name, audited }: Operation): boolean {
  * or fails costs nothing of it. Errors: `rate-limited`.
  */
 export function beginChange(
-  shares: Pick<Shares, 'requireLeft' | 'charge'>,
+  shares: Pick<Shares, 'requireLeft' | 'charge' | 'paceChange'>,
   operation: Operation,
   caller: Caller,
 ): () => void {
+  if (isAct(operation)) shares.paceChange(caller)
   if (!isChange(operation)) return nothing
   // Of each key: a thief must not be able to use up what the owner of another key needs to end the theft.
   const of = operation.isRevocation ? caller.keyId : caller.id

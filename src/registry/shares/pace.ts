@@ -1,6 +1,6 @@
 import { companyLimits } from '../../gateway-limits.ts'
 import { type Clock, sleep, steadyClock } from '../../lib/clock.ts'
-import { RateMeter } from '../../lib/rate-meter.ts'
+import { type Allowance, RateMeter } from '../../lib/rate-meter.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
 
@@ -24,14 +24,18 @@ export class Pace {
 
   /** Counts a request of an agent. Returns when it may begin, in ms of the clock; undefined: now. */
   count(caller: Caller): number | undefined {
-    const perMinute = limitFor(caller, 'requestsPerMinute')
-    if (perMinute === 0) return undefined
-    const perSecond = Math.max(paced.max, perMinute / 60)
-    const allowance = { max: perSecond * pacedAtOnce.max, windowMs: secondMs * pacedAtOnce.max, owed }
+    const allowance = allowanceOf(caller)
+    if (!allowance) return undefined
     const now = this.#clock.now()
     const waitMs = this.#meter.waitMs(caller.id, allowance, now)
     this.#meter.charge(caller.id, 1, allowance, now)
     return waitMs === 0 ? undefined : now + waitMs
+  }
+
+  /** Counts a request that has begun as several: it takes as much of the thread. */
+  countFurther(caller: Caller, further: number): void {
+    const allowance = allowanceOf(caller)
+    if (allowance) this.#meter.charge(caller.id, further, allowance, this.#clock.now())
   }
 
   /** Waits until a counted request may begin, or its client has gone away. */
@@ -39,4 +43,11 @@ export class Pace {
     const ms = until === undefined ? 0 : until - this.#clock.now()
     if (ms > 0) await sleep(this.#clock, ms, gone)
   }
+}
+
+function allowanceOf(caller: Caller): Allowance | undefined {
+  const perMinute = limitFor(caller, 'requestsPerMinute')
+  if (perMinute === 0) return undefined
+  const perSecond = Math.max(paced.max, perMinute / 60)
+  return { max: perSecond * pacedAtOnce.max, windowMs: secondMs * pacedAtOnce.max, owed }
 }

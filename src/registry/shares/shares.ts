@@ -16,6 +16,7 @@ import { Pace } from './pace.ts'
 import { QueuePlace } from './queue-place.ts'
 import { partUsedUp, tooManyAtOnce, usedUp } from './refusals.ts'
 
+const { changeCost } = companyLimits
 const { promptRefusals, refusalDelay, lateRefusals } = refusalLimits
 const minuteMs = 60_000
 /** The longest delay of the refusal of a large request, in ms. */
@@ -184,6 +185,12 @@ export class Shares {
       return this.#enterProject(entering, ofAgent)
     }
     return this.#enterLate(entering, ofAgent, large)
+  }
+
+  /** Counts a change against the pace of its agent while others are active: it costs as much as several reads. */
+  paceChange(caller: Caller): void {
+    if (caller.kind === 'agent' && this.#company.isAround(caller.id))
+      this.#pace.countFurther(caller, changeCost.max - 1)
   }
 
   /** Whether a caller other than this agent is active. */
