@@ -147,7 +147,7 @@ export const outputLimits = {
 
 /** Keys and tokens. */
 export const keyLimits = {
-  keyLife: limit(10 * 366 * 86_400, 'seconds', 'the life of a key that has an end'),
+  keyLife: limit(10 * 366 * 86_400, 'seconds', 'the life of a key that has an end, and of a token'),
   bearer: limit(8_192, 'characters', 'a bearer key or token'),
   issuerDocument: limit(256 * KiB, 'bytes', "an issuer's discovery document or key set"),
   issuerAnswer: limit(5, 'seconds', 'the wait for an issuer'),

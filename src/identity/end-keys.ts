@@ -1,9 +1,8 @@
-import type { JsonObject } from '../lib/json.ts'
-import type { NewEvent } from '../log/event.ts'
 import { deleteMcpSessionsOfKey } from '../mcp-sessions/mcp-session-store.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
 import type { RegistryContext } from '../registry/agents/agents.ts'
 import { identityOf } from '../registry/agents/identity.ts'
+import { listGrantsOfKey } from '../registry/permissions/permission-store.ts'
 import type { KeyEnd, Session } from '../registry/sessions/session.ts'
 import { listSessionsOfKey } from '../registry/sessions/session-store.ts'
 import { deleteSubscriptions } from '../registry/subscriptions/subscription-store.ts'
@@ -11,7 +10,10 @@ import type { SessionContext } from '../sessions/context.ts'
 import { announceLeft, endSessionOfKey } from '../sessions/end.ts'
 import type { Transaction } from '../storage/database.ts'
 import { pausePushesOfKey, pauseSubscriptionsOfKey } from '../wakes/store/subscription-state.ts'
+import { endGrant } from './end-grant.ts'
+import { EventsByProject } from './events-by-project.ts'
 import { listPushesOfKey, moveToKey } from './key-end-store.ts'
+import { pausedEvent } from './paused-event.ts'
 
 /** What ending keys needs: it also ends sessions. */
 export interface KeyContext extends RegistryContext {
@@ -37,8 +39,9 @@ export interface EndedKey {
 
 /**
  * Ends the resources of keys that have just ended. In the transaction that ended the keys: sessions, wake subscriptions (paused
- * with the reason) and push configs. After the commit: open streams and calls, on every gateway. So nothing that was made with a
- * leaked key continues after it. Of many push configs the first hundred are deleted, and the others send nothing more: `true` says that
+ * with the reason), push configs, and, of keys that were revoked, the permissions that they granted: a key that expires was not
+ * stolen. After the commit: open streams and calls, on every gateway. So nothing that was made with a leaked key continues after it.
+ * Of many push configs the first hundred are deleted, and the others send nothing more: `true` says that
  * there may be others. Calls for the same keys, each in a transaction of its own, delete those; else they go when their
  * agent needs room.
  */
@@ -85,6 +88,10 @@ async function endWhatHangs(
     for (const event of ended) events.add(session.projectId, event)
     left.push({ session, identity })
   }
+  const grants = reason === 'key-revoked' ? await listGrantsOfKey(tx, keyId) : []
+  for (const grant of grants) {
+    await endGrant(context.sessions, tx, grant, { actor }, events)
+  }
   tx.onCommit(() => [...mcpSessions, ...paused.map(({ id }) => id)].forEach((id) => void changed(id)))
   return left
 }
@@ -124,27 +131,4 @@ async function appendEnd(
   if (!agent) return
   const data = { agent: agent.handle, keyId, reason }
   events.add(agent.projectId, { type: 'key.revoked', actor, audience: [agent.id], data })
-}
-
-/** The event that the gateway has paused a subscription. */
-export function pausedEvent(subscriptionId: string, agentId: string, actor: string, reason: string): NewEvent {
-  const data: JsonObject = { subscriptionId, status: 'paused', reason }
-  return { type: 'subscription.updated', actor, audience: [agentId], data }
-}
-
-/** Events to append, by project. Several logs are always locked in the same order. */
-class EventsByProject {
-  readonly #events = new Map<string, NewEvent[]>()
-
-  add(projectId: string, event: NewEvent): void {
-    const events = this.#events.get(projectId) ?? []
-    events.push(event)
-    this.#events.set(projectId, events)
-  }
-
-  async append({ append }: Pick<RegistryContext, 'append'>, tx: Transaction): Promise<void> {
-    for (const projectId of [...this.#events.keys()].sort()) {
-      await append(tx, projectId, this.#events.get(projectId)!)
-    }
-  }
 }

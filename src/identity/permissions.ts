@@ -1,21 +1,17 @@
 import { Problem } from '../errors.ts'
 import { newUuid } from '../lib/ids.ts'
-import type { JsonObject } from '../lib/json.ts'
-import type { EventType, NewEvent } from '../log/event.ts'
 import type { Addressee } from '../registry/agents/addressee-store.ts'
 import { requireAddressed } from '../registry/agents/addresses.ts'
 import { identityIn } from '../registry/agents/agent.ts'
-import { findAgentById, lockAgent } from '../registry/agents/agent-store.ts'
+import { lockAgent } from '../registry/agents/agent-store.ts'
 import { type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
-import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { policiesOf } from '../registry/agents/party.ts'
 import { type Caller, operates, requireSelf } from '../registry/callers/caller.ts'
+import { requireLiveKey } from '../registry/callers/live-key.ts'
 import type { PermissionScope } from '../registry/permissions/permission-scopes.ts'
 import {
   countGrants,
-  deletePermission,
   findGrant,
-  findGrantBetween,
   findPermission,
   insertPermission,
   listPermissions,
@@ -24,10 +20,9 @@ import {
   type PermissionPage,
 } from '../registry/permissions/permission-store.ts'
 import { requireRoom } from '../registry/shares/caller-limits.ts'
-import { grantRevoked } from '../registry/subscriptions/status.ts'
-import type { Reader, Transaction } from '../storage/database.ts'
-import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
-import { pausedEvent } from './end-keys.ts'
+import type { Reader } from '../storage/database.ts'
+import { endGrant, projectsTold } from './end-grant.ts'
+import { EventsByProject } from './events-by-project.ts'
 import type { RemovalContext } from './remove-agent.ts'
 
 /**
@@ -40,6 +35,7 @@ export function grantPermission(
   input: { grantee: string; scope: PermissionScope; grantor?: string },
 ): Promise<{ permissionId: string; created: boolean }> {
   return context.db.transaction(async (tx) => {
+    await requireLiveKey(tx, caller)
     const grantee = await requireAddressed(tx, caller, input.grantee, 'grantee')
     const grantor = await requireGrantor(tx, caller, input.grantor)
     requireGrantable(grantor.id, caller, grantee, input.scope)
@@ -56,6 +52,7 @@ export function grantPermission(
       grantorId: grantor.id,
       granteeId: grantee.id,
       scope: input.scope,
+      keyId: caller.kind === 'agent' ? caller.keyId : '',
       createdAt: tx.now,
     })
     if (!created) {
@@ -72,7 +69,22 @@ export function grantPermission(
       grantee: grantee.handle,
       grantedAt: new Date(tx.now).toISOString(),
     }
-    await appendChange(context, tx, { type: 'permission.granted', data, caller, grantee, grantorId: grantor.id })
+    const events = new EventsByProject()
+    const by = { operates: (projectId: string) => operates(caller, projectId) }
+    const told = { projectId: caller.projectId, grantorId: grantor.id }
+    for (const { id, audience } of await projectsTold(tx, told, grantee, by)) {
+      const routing = policiesOf(audience.map((id) => ({ id, wakePolicy: grantee.defaultWakePolicy })))
+      const shown = Object.keys(routing).length > 0 ? { ...data, routing } : data
+      const event = {
+        type: 'permission.granted',
+        actor: caller.identity,
+        actorId: caller.id,
+        audience,
+        data: shown,
+      } as const
+      events.add(id, event)
+    }
+    await events.append(context, tx)
     return { permissionId, created }
   })
 }
@@ -98,12 +110,14 @@ export function revokePermission(context: RemovalContext, caller: Caller, permis
         : [permission.grantorId, permission.granteeId].includes(caller.id))
     if (!visible) throw noPermission(permissionId)
     requireSelf(caller, permission.grantorId, 'revoke this permission')
-    if (!(await deletePermission(tx, permissionId))) throw noPermission(permissionId)
-    const grantee = await findAgentById(tx, permission.granteeId)
-    const paused = await pauseManaged(context, tx, permission)
-    const { grantorId, scope } = permission
-    const change = { type: 'permission.revoked', data: { permissionId, scope }, caller, grantee, grantorId } as const
-    await appendChange(context, tx, change, paused)
+    const events = new EventsByProject()
+    const by = {
+      actor: caller.identity,
+      actorId: caller.id,
+      operates: (projectId: string) => operates(caller, projectId),
+    }
+    if (!(await endGrant(context, tx, permission, by, events))) throw noPermission(permissionId)
+    await events.append(context, tx)
   })
 }
 
@@ -134,53 +148,4 @@ function requireGrantable(grantorId: string, caller: Caller, grantee: Addressee,
     field: 'scope',
     detail: `scope: only an agent of the same project can manage subscriptions, and ${grantee.handle} belongs to ${grantee.projectId}.`,
   })
-}
-
-async function pauseManaged(
-  context: RemovalContext,
-  tx: Transaction,
-  { grantorId, granteeId, scope }: Permission,
-): Promise<NewEvent[]> {
-  if (scope !== 'CAN_MANAGE_SUBSCRIPTIONS_OF') return []
-  const paused = await pauseSubscriptionsManagedBy(tx, granteeId, grantorId, grantRevoked)
-  tx.onCommit(() => paused.forEach(({ id }) => void context.changed(id)))
-  return paused.map(({ id, agentId }) => pausedEvent(id, agentId, gatewayIdentity, grantRevoked))
-}
-
-/** A permission was granted or revoked. `grantee` is undefined if that agent was removed. */
-interface PermissionChange {
-  readonly type: EventType
-  readonly data: JsonObject
-  readonly caller: Caller
-  readonly grantee: Addressee | undefined
-  readonly grantorId: string
-}
-
-/**
- * Appends the event of a change to the log of the caller's project, after `others`, and to the log of the grantee's project, where
- * the grantee's subscriptions read. No agent writes into the log of another project without permission: that log gets the event
- * only if the grantee granted the grantor something itself, or if the operator of both projects makes the change.
- */
-async function appendChange(
-  context: Pick<RegistryContext, 'append'>,
-  tx: Transaction,
-  { type, data, caller, grantee, grantorId }: PermissionChange,
-  others: readonly NewEvent[] = [],
-): Promise<void> {
-  const own = caller.projectId
-  const other = grantee && (await mayNotify(tx, caller, grantee, grantorId)) ? grantee.projectId : own
-  // Two logs are always locked in the same order, so two concurrent changes cannot block each other.
-  for (const projectId of [...new Set([other, own])].sort()) {
-    const audience = grantee?.projectId === projectId ? [grantee.id] : []
-    const parties = audience.map((id) => ({ id, wakePolicy: grantee!.defaultWakePolicy }))
-    const routing = type === 'permission.granted' ? policiesOf(parties) : {}
-    const shown = { ...data, ...(Object.keys(routing).length > 0 ? { routing } : {}) }
-    const event = { type, data: shown, audience, actor: caller.identity, actorId: caller.id }
-    await context.append(tx, projectId, [...(projectId === own ? others : []), event])
-  }
-}
-
-async function mayNotify(db: Reader, caller: Caller, grantee: Addressee, grantorId: string): Promise<boolean> {
-  if (grantee.projectId === caller.projectId || operates(caller, grantee.projectId)) return true
-  return findGrantBetween(db, grantee.id, grantorId)
 }

@@ -16,8 +16,8 @@ import { deleteSubscriptionsOf } from '../registry/subscriptions/subscription-st
 import type { Transaction } from '../storage/database.ts'
 import { type Rejection, rejectMax, rejectOpenTasks } from '../tasks/reject-tasks.ts'
 import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
-import { pausedEvent } from './end-keys.ts'
 import { listManagedOwners } from './key-end-store.ts'
+import { pausedEvent } from './paused-event.ts'
 
 export interface RemovalContext extends RegistryContext {
   /** Notifies the dispatcher that a subscription has changed. */

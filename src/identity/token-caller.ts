@@ -89,10 +89,13 @@ function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'claims'>)
   const name = claimOf(claims, names.agent)
   const project = names.project === undefined ? soleProject(issuer) : claimOf(claims, names.project)
   if (typeof name !== 'string' || typeof project !== 'string' || !speaksFor(issuer, project)) return undefined
+  // Letter for letter: `Donna` and `donna` may be two users of the issuer.
+  const handle = `@${name}`
+  if (nameOf(handle) !== handle) return undefined
   const claimed = names.scopes === undefined ? undefined : wordsOf(claimOf(claims, names.scopes))
   // A key that a token makes would outlive the token. So `mint` is given only if the token names it.
   const granted = scopes.filter((scope) => (claimed === undefined ? scope !== 'mint' : claimed.includes(scope)))
-  return { kind: 'agent', project, name: nameOf(name), scopes: granted }
+  return { kind: 'agent', project, name: handle, scopes: granted }
 }
 
 /** If the entry names a claim and the token lacks it, the token has no project; it does not have all of them. */

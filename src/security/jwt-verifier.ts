@@ -70,6 +70,8 @@ export class JwtVerifier implements AsyncDisposable {
         currentDate: new Date(asOf),
       })
       const expiresAt = (payload.exp! + keyLimits.tokenSkew.max) * 1000
+      if (expiresAt > now + keyLimits.keyLife.max * 1000)
+        throw new Error('The token has no end within the life of a key.')
       return { issuer, keyId: keyIdOf(payload), expiresAt, claims: payload }
     } catch (error) {
       this.#log.debug({ reason: (error as Error).message }, 'token.refused')

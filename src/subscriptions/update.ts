@@ -107,7 +107,7 @@ async function change(
 ): Promise<{ subscription: WakeSubscription; signingKey?: string }> {
   const { id } = before
   requireTarget(context, plan.harnessTarget, plan.metadata)
-  if (plan.points) await requireLiveKey(tx, caller)
+  if (plan.points || input.rotateSigningKey) await requireLiveKey(tx, caller)
   const { signingKey, columns } = keysAfter(context, before, plan, input, tx.now)
   const settings = targetSettings(plan.metadata)
   const after: WakeSubscription = {
@@ -115,7 +115,9 @@ async function change(
     ...settings,
     ...columns,
     harnessTarget: plan.harnessTarget,
-    ...(plan.points ? { keyId: caller.keyId, managedBy: managerOf(caller, before.agentId) } : {}),
+    // Who has the signing key can write wakes, so a rotation counts as much as a destination.
+    ...(plan.points || input.rotateSigningKey ? { keyId: caller.keyId } : {}),
+    ...(plan.points ? { managedBy: managerOf(caller, before.agentId) } : {}),
     trigger: input.trigger ?? before.trigger,
     filters: input.filters ?? before.filters,
     ...(await stateAfter(tx, before, plan, { coalesceMs: settings.coalesceMs, scannedTo })),

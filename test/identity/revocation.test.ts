@@ -72,6 +72,66 @@ test('the resources of a revoked key end with it, with the reason', async () => 
   expect(elsewhere.wakes.slice(sent).map(({ body }) => body.subscriptionId)).toEqual([own.id])
 })
 
+// The attack: a leaked key lets an accomplice read the mail and move the wakes, and learns the key that signs them.
+test('what a revoked key granted ends with it, and the subscription whose signing key it rotated is paused', async () => {
+  await using gateway = await startGateway()
+  await using elsewhere = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const thief = await gateway.addAgent('thief')
+  const mike = await gateway.addAgent('mike')
+  const leaked = await mint(gateway, donna.key)
+  const stolen = { handle: '@donna', key: leaked.apiKey }
+  const grant = (scope: string, by: { key: string }, grantee = '@thief') =>
+    gateway.call('POST', '/v1/permissions', { grantee, scope }, by)
+  const own = await gateway.subscribe(donna, elsewhere.url, { trigger: 'SENT_TO_ME' })
+  expect((await grant('CAN_READ_INBOX_OF', donna, '@mike')).status).toBe(201)
+  expect((await grant('CAN_READ_INBOX_OF', stolen)).status).toBe(201)
+  expect((await grant('CAN_MANAGE_SUBSCRIPTIONS_OF', stolen)).status).toBe(201)
+  const rotation = { rotateSigningKey: true, overlapSeconds: 0 }
+  expect((await gateway.call('PATCH', `/v1/wake-subscriptions/${own.id}`, rotation, stolen)).status).toBe(200)
+  expect((await revoke(gateway, leaked.keyId, '', donna)).status).toBe(204)
+
+  const read = (agent: TestAgent) => gateway.call('GET', '/v1/inbox?agent=@donna', undefined, agent)
+  expect((await read(thief)).status).toBe(403)
+  expect((await read(mike)).status).toBe(200)
+  const redirect = { harnessTargetMetadata: { url: elsewhere.url } }
+  expect((await gateway.call('PATCH', `/v1/wake-subscriptions/${own.id}`, redirect, thief)).status).toBe(404)
+  expect(await stateOf(gateway, own.id)).toMatchObject({ status: 'paused', reason: 'key-revoked' })
+  const { permissions } = (await gateway.call('GET', '/v1/permissions', undefined, donna)).body
+  expect(permissions).toMatchObject([{ grantee: '@mike', scope: 'CAN_READ_INBOX_OF' }])
+  const { events } = (await gateway.call('GET', '/v1/events?limit=1000')).body
+  const revoked = events.filter(({ type }: JsonObject) => type === 'permission.revoked')
+  expect(revoked.map(({ data }: { data: JsonObject }) => data.scope).sort()).toEqual([
+    'CAN_MANAGE_SUBSCRIPTIONS_OF',
+    'CAN_READ_INBOX_OF',
+  ])
+})
+
+test('permissions that a key granted stay if its resources are kept, and if it only expires', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  await gateway.addAgent('mike')
+  await gateway.addAgent('lola')
+  const scopes = async () =>
+    (await gateway.call('GET', '/v1/permissions', undefined, donna)).body.permissions.map(
+      ({ grantee }: { grantee: string }) => grantee,
+    )
+  const grantWith = (key: string, grantee: string) =>
+    gateway.call('POST', '/v1/permissions', { grantee, scope: 'CAN_READ_INBOX_OF' }, { key })
+  const kept = await mint(gateway, donna.key)
+  await grantWith(kept.apiKey, '@mike')
+  expect((await revoke(gateway, kept.keyId, '?keep=true', donna)).status).toBe(204)
+  const brief = await mint(gateway, donna.key, { expiresInSeconds: 60 })
+  await grantWith(brief.apiKey, '@lola')
+  clock.advance(120_000)
+  await until(
+    () => statusOf(gateway, brief.apiKey),
+    (status) => status === 401,
+  )
+  expect(await scopes()).toEqual(['@mike', '@lola'])
+})
+
 // The attack: requests that are begun before the revocation, and whose bodies arrive after it.
 test.each([
   [

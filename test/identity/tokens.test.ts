@@ -22,6 +22,11 @@ test('a token of a trusted issuer speaks for the agent that its claim names, on 
   expect((await ask(gateway, token)).body.keys).toHaveLength(1)
   expect(await statusOf(gateway, await issuer.sign({ sub: 'mike' }))).toBe(403)
   expect(await statusOf(gateway, await issuer.sign({ sub: 'nobody' }))).toBe(401)
+  // They may be other users of the issuer; the last one becomes `k` where case is ignored.
+  await gateway.addAgent('mark')
+  for (const sub of ['Donna', 'DONNA', '@donna', ' donna', 'mar\u212a']) {
+    expect(await statusOf(gateway, await issuer.sign({ sub })), sub).toBe(401)
+  }
   for (const dialect of dialects) {
     const client = await connect(gateway, { handle: '@mike' }, token, dialect)
     await sendForTask(client, saying('Hi', {}, atOnce))
@@ -58,6 +63,8 @@ test('a token is refused without the right signature, issuer, audience, time and
     'an end that has passed': await sign({ exp: seconds - 31 }),
     'a beginning to come': await sign({ nbf: seconds + 31 }),
     'an issue to come': await sign({ iat: seconds + 31, nbf: seconds + 60 }),
+    'an end that no clock reaches': await sign({ exp: 1e300 }),
+    'an end after the longest life of a key': await sign({ exp: seconds + 11 * 366 * 86_400 }),
     'no subject': await sign({ sub: undefined } as never),
     'a changed payload': `${header}.${json({ ...claims, sub: 'mike' })}.${signature}`,
     'another key’s signature': `${json({ alg: 'ES256', kid: 'key-9' })}.${payload}.${signature}`,

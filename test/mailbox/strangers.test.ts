@@ -131,7 +131,7 @@ test('of another project only the agents are read that have granted the sender s
   const grant = (n: number, scope: string) =>
     office.db.transaction(async (tx) => {
       const ids = { id: `grant-${n}`, grantorId: workers[n]!.id, granteeId: mike.id }
-      await insertPermission(tx, { ...ids, projectId: 'web', scope, createdAt: tx.now })
+      await insertPermission(tx, { ...ids, projectId: 'web', scope, keyId: '', createdAt: tx.now })
     })
   await grant(7, 'CAN_REPLY_TO')
   const { db, counted } = counting(office.db)

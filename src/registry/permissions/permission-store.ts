@@ -7,15 +7,17 @@ export interface Permission {
   readonly grantorId: string
   readonly granteeId: string
   readonly scope: string
+  /** The key that an agent granted it with: it ends when that key is revoked. '': an operator's, or not known. */
+  readonly keyId: string
   readonly createdAt: number
 }
 
 const columns = sql.raw(
-  'id, project_id as "projectId", grantor_id as "grantorId", grantee_id as "granteeId", scope, created_at as "createdAt"',
+  'id, project_id as "projectId", grantor_id as "grantorId", grantee_id as "granteeId", scope, key_id as "keyId", created_at as "createdAt"',
 )
 const insert =
-  statement<Permission>(sql`insert into permission (id, project_id, grantor_id, grantee_id, scope, created_at)
-  values (${p('id')}, ${p('projectId')}, ${p('grantorId')}, ${p('granteeId')}, ${p('scope')}, ${p('createdAt')})
+  statement<Permission>(sql`insert into permission (id, project_id, grantor_id, grantee_id, scope, key_id, created_at)
+  values (${p('id')}, ${p('projectId')}, ${p('grantorId')}, ${p('granteeId')}, ${p('scope')}, ${p('keyId')}, ${p('createdAt')})
   on conflict (grantor_id, grantee_id, scope) do nothing`)
 const existing = statement<
   { grantorId: string; granteeId: string; scope: string },
@@ -23,6 +25,13 @@ const existing = statement<
 >(sql`select ${columns} from permission
   where grantor_id = ${p('grantorId')} and grantee_id = ${p('granteeId')} and scope = ${p('scope')}`)
 const byId = statement<{ id: string }, Permission>(sql`select ${columns} from permission where id = ${p('id')}`)
+// `key_id <> ''` is in the index.
+const ofKey = statement<{ keyId: string }, Permission>(
+  sql`select ${columns} from permission where key_id = ${p('keyId')} and key_id <> '' order by id`,
+)
+const moveToKey = statement<{ from: string; to: string }>(
+  sql`update permission set key_id = ${p('to')} where key_id = ${p('from')} and key_id <> ''`,
+)
 const remove = statement<{ id: string }>(sql`delete from permission where id = ${p('id')}`)
 const removeOf = statement<{ agentId: string }>(
   sql`delete from permission where grantor_id = ${p('agentId')} or grantee_id = ${p('agentId')}`,
@@ -79,6 +88,16 @@ export async function countGrants(db: Reader, grantorId: string): Promise<number
 
 export function findPermission(db: Reader, id: string): Promise<Permission | undefined> {
   return db.get(byId, { id })
+}
+
+/** Returns the permissions that an agent granted with a key: as many as an agent may grant at most. */
+export function listGrantsOfKey(db: Reader, keyId: string): Promise<Permission[]> {
+  return db.all(ofKey, { keyId })
+}
+
+/** Moves permissions from the key that they were granted with to another. */
+export async function moveGrants(tx: Transaction, from: string, to: string): Promise<void> {
+  await tx.run(moveToKey, { from, to })
 }
 
 export function listPermissions(db: Reader, agentId: string, page: PermissionPage): Promise<Permission[]> {

@@ -1,0 +1,8 @@
+import type { JsonObject } from '../lib/json.ts'
+import type { NewEvent } from '../log/event.ts'
+
+/** The event that the gateway has paused a subscription. */
+export function pausedEvent(subscriptionId: string, agentId: string, actor: string, reason: string): NewEvent {
+  const data: JsonObject = { subscriptionId, status: 'paused', reason }
+  return { type: 'subscription.updated', actor, audience: [agentId], data }
+}
