@@ -43,7 +43,7 @@ export const problems = {
   'limit-exceeded': { status: 429, title: 'A limit of this key or agent is reached' },
   'headers-too-large': { status: 431, title: 'The request has too many headers' },
   'rate-limited': { status: 429, title: 'The rate limit is exceeded' },
-  'storm-breaker': { status: 429, title: 'The two agents have written to each other too often' },
+  'storm-breaker': { status: 429, title: 'Agents have answered each other too often' },
   'recipient-storm': { status: 429, title: 'The recipient has received too many messages' },
   'quota-exceeded': { status: 429, title: 'The storage quota is exceeded' },
   internal: { status: 500, title: 'Internal error' },

@@ -145,7 +145,7 @@ export const stormLimits = {
   stormTurns: limit(
     60,
     'items',
-    'answers of two agents to each other, or of broadcasts to broadcasts; the next one is refused with 429 `storm-breaker`, and they cannot write to each other for ten minutes; `ROUSE_STORM_TURNS` sets it',
+    'answers of two agents to each other; the next one is refused with 429 `storm-breaker`, and they cannot write to each other for ten minutes. Also answers of all agents of a project to broadcasts, with broadcasts; then as many again, each agent only while it has sent fewer broadcasts than an eighth of what is left; a refusal is 429 `storm-breaker` until ten minutes after the first one; `ROUSE_STORM_TURNS` sets it',
   ),
   stormMessages: limit(
     600,

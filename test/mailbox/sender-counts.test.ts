@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { arrivalsMaxFor } from '../../src/mailbox/limits/mail-limits.ts'
+import { totalMaxFor } from '../../src/mailbox/limits/mail-limits.ts'
 import { SenderCounts } from '../../src/mailbox/limits/sender-counts.ts'
 
 const minuteMs = 60_000
@@ -12,7 +12,7 @@ test.each([
   [75, 600],
   [600, 600],
 ])('a sender of %i messages may send while its recipient has fewer than %i', (sent, max) => {
-  expect(arrivalsMaxFor(sent, 600)).toBe(max)
+  expect(totalMaxFor(sent, 600)).toBe(max)
 })
 
 test('messages of different senders and to different recipients are counted apart, until the window of the recipient ends', () => {

@@ -1,9 +1,18 @@
 import { operatorId } from '../../registry/agents/identity.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { closeArrivalWindow, countArrival } from './arrival-store.ts'
+import { countBroadcast, countBroadcastAnswer, refuseBroadcast } from './broadcast-store.ts'
 import { blockExchange, countAnswer, readBlockedUntil } from './exchange-store.ts'
-import { arrivalsMaxFor, costMsOf, type MailLimits, minuteMs, stormWindowMs } from './mail-limits.ts'
-import { exchangeRefusal, type Peer, type Refusal, rateRefusal, recipientRefusal, type Sender } from './refusals.ts'
+import { costMsOf, type MailLimits, minuteMs, stormWindowMs, totalMaxFor } from './mail-limits.ts'
+import {
+  broadcastRefusal,
+  exchangeRefusal,
+  type Peer,
+  type Refusal,
+  rateRefusal,
+  recipientRefusal,
+  type Sender,
+} from './refusals.ts'
 import { addSends, countSend, readFullAt, recordFirstRefusal } from './send-rate-store.ts'
 import type { SenderCounts } from './sender-counts.ts'
 
@@ -96,15 +105,32 @@ async function checkExchange(
 ): Promise<Refusal | undefined> {
   const { senderId, peer } = sending
   if (stormTurns === 0 || !peer || peer.id === senderId) return undefined
-  // All broadcasts to one project count as one exchange, whichever agent sends them.
-  const [first, second] = [senderId, peer.id].sort() as [string, string]
-  const pair: [string, string] = peer.id.startsWith('*') ? ['*', peer.id] : [first, second]
+  if (peer.id.startsWith('*')) return checkBroadcast(tx, stormTurns, sending, peer)
+  const pair = [senderId, peer.id].sort() as [string, string]
   const answers = await countAnswer(tx, pair, senderId, stormWindowMs)
   if (answers !== undefined && answers <= stormTurns) return undefined
   const isFirst = answers !== undefined
   const until = isFirst ? tx.now + stormWindowMs : await readBlockedUntil(tx, pair)
   if (isFirst) await blockExchange(tx, pair, until)
   const refusal = exchangeRefusal(sending, peer, stormTurns, until - tx.now)
+  return isFirst ? refusal : { ...refusal, event: undefined }
+}
+
+/**
+ * All broadcasts to one project are one exchange, whichever agents send them, because each of them wakes everybody. Once there are too
+ * many answers, it is closed for agents that have sent many.
+ */
+async function checkBroadcast(
+  tx: Transaction,
+  stormTurns: number,
+  sender: Sender,
+  peer: Peer,
+): Promise<Refusal | undefined> {
+  const broadcast = { peerId: peer.id, senderId: sender.senderId }
+  const sent = await countBroadcast(tx, broadcast, stormWindowMs)
+  if (await countBroadcastAnswer(tx, broadcast, totalMaxFor(sent, stormTurns))) return undefined
+  const { isFirst, until } = await refuseBroadcast(tx, broadcast, stormWindowMs)
+  const refusal = broadcastRefusal(sender, peer, { sent, stormTurns, waitMs: until - tx.now })
   return isFirst ? refusal : { ...refusal, event: undefined }
 }
 
@@ -116,7 +142,7 @@ async function checkArrivals(
   const { senderId, peer } = sending
   if (stormMessages === 0 || !peer || peer.id.startsWith('*') || peer.id === operatorId) return undefined
   const pair = { senderId, recipientId: peer.id }
-  const limit = arrivalsMaxFor(senderCounts.read(pair, tx.now), stormMessages)
+  const limit = totalMaxFor(senderCounts.read(pair, tx.now), stormMessages)
   const windowAt = await countArrival(tx, { ...pair, limit, windowMs: stormWindowMs })
   if (windowAt !== undefined) {
     tx.onCommit(() => senderCounts.add(pair, windowAt, tx.now))

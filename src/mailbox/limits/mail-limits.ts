@@ -4,7 +4,10 @@ import type { Caller } from '../../registry/callers/caller.ts'
 export interface MailLimits {
   /** Messages that one agent may send in a minute. It may send them all at the same time. */
   readonly perMinute: number
-  /** How often two agents may answer each other in ten minutes. */
+  /**
+   * How often two agents may answer each other in ten minutes, and how often all agents together may answer a project's broadcasts with
+   * broadcasts. As many answers again are accepted from agents that have sent few of them.
+   */
   readonly stormTurns: number
   /**
    * Messages that agents may send to one agent in ten minutes, whoever sends them. After that it accepts as many again, but only
@@ -26,21 +29,21 @@ export function limitsOf(caller: Pick<Caller, 'kind' | 'limits'>, limits: MailLi
   return caller.kind === 'operator' ? undefined : { ...limits, perMinute: perMinuteFor(caller, limits) }
 }
 
-/** How many messages one agent accepts in ten minutes from all agents together: half of them are the reserve. */
-export function arrivalsMax(stormMessages: number): number {
-  return 2 * stormMessages
+/** How many are accepted in a window from all senders together: half of them are the reserve. */
+export function totalMax(limit: number): number {
+  return 2 * limit
 }
 
-/** A sender that has sent this part of what a recipient still accepts waits for the next window. */
+/** A sender that has sent this part of what is still accepted waits for the next window. */
 const shareOfRest = 8
 
 /**
- * Returns how many messages a recipient may have when it accepts one more from a sender that has sent it `sent` of them. Below
- * `stormMessages` everybody may send. Beyond, a sender stops at an eighth of what is left: many that write at once become
- * slower together, and none of them uses up what is left for the others.
+ * Returns below which total one more is accepted from a sender that has sent `sent` of them. Below the limit everybody may send. Beyond,
+ * a sender stops at an eighth of what is left: many that send at once become slower together, and none of them uses up what is left for
+ * the others.
  */
-export function arrivalsMaxFor(sent: number, stormMessages: number): number {
-  return Math.max(stormMessages, arrivalsMax(stormMessages) - shareOfRest * sent)
+export function totalMaxFor(sent: number, limit: number): number {
+  return Math.max(limit, totalMax(limit) - shareOfRest * sent)
 }
 
 /** Recipients for which mail counts as one message: a message to more counts as several. */

@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import { type NewEvent, operatorAudience } from '../../log/event.ts'
 import { gatewayIdentity } from '../../registry/agents/identity.ts'
-import { arrivalsMax } from './mail-limits.ts'
+import { totalMax, totalMaxFor } from './mail-limits.ts'
 
 /** A refused message. */
 export interface Refusal {
@@ -47,8 +47,25 @@ export function exchangeRefusal(
     extra: { limit: stormTurns, limitName: 'stormTurns', agents, retryAfterSeconds },
   })
   const data = { agents, limit: stormTurns, retryAfterSeconds, reason: problem.message }
-  const audience = peer.id.startsWith('*') ? [senderId] : [senderId, peer.id].sort()
-  return { problem, event: refusalEvent('mail.storm_tripped', audience, data) }
+  return { problem, event: refusalEvent('mail.storm_tripped', [senderId, peer.id].sort(), data) }
+}
+
+/** Refuses a broadcast, because agents answer broadcasts with broadcasts. Blames the sender only if it has sent many itself: `sent`. */
+export function broadcastRefusal(
+  { senderId, from }: Sender,
+  peer: Peer,
+  { sent, stormTurns, waitMs }: { sent: number; stormTurns: number; waitMs: number },
+): Required<Refusal> {
+  const retryAfterSeconds = wholeSeconds(waitMs)
+  const hasSentMany = totalMaxFor(sent, stormTurns) === stormTurns
+  const agents = hasSentMany ? [from, peer.identity] : [peer.identity]
+  const cause = hasSentMany ? `${from} has sent ${sent}, and` : `Others have sent most of these broadcasts; ${from}`
+  const problem = new Problem('storm-breaker', {
+    detail: `Agents have answered broadcasts to ${peer.identity} with broadcasts ${stormTurns} times within ten minutes. As many again are accepted, from agents that have sent few. ${cause} may broadcast again in ${retryAfterSeconds} s, and write to single agents meanwhile. Do not answer broadcasts with broadcasts.`,
+    extra: { limit: stormTurns, limitName: 'stormTurns', agents, retryAfterSeconds },
+  })
+  const data = { agents, limit: stormTurns, retryAfterSeconds, reason: problem.message }
+  return { problem, event: refusalEvent('mail.storm_tripped', [senderId], data) }
 }
 
 /** Refuses a sender that has sent too much of what its recipient has received from all senders together. */
@@ -60,7 +77,7 @@ export function recipientRefusal(
 ): Required<Refusal> {
   const retryAfterSeconds = wholeSeconds(waitMs)
   const problem = new Problem('recipient-storm', {
-    detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It accepts more only from agents that have sent few of them, and never more than ${arrivalsMax(stormMessages)}. ${from} may write to it again in ${retryAfterSeconds} s. Do not answer answers, not even in a ring of several agents.`,
+    detail: `${peer.identity} was sent ${stormMessages} messages within ten minutes. It accepts more only from agents that have sent few of them, and never more than ${totalMax(stormMessages)}. ${from} may write to it again in ${retryAfterSeconds} s. Do not answer answers, not even in a ring of several agents.`,
     extra: { limit: stormMessages, limitName: 'stormMessages', agents: [peer.identity], retryAfterSeconds },
   })
   const data = { agents: [from, peer.identity], limit: stormMessages, retryAfterSeconds, reason: problem.message }

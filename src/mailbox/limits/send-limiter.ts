@@ -4,7 +4,7 @@ import type { NewEvent } from '../../log/event.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { addArrivals, closeArrivalWindow } from './arrival-store.ts'
-import { arrivalsMaxFor, costMsOf, type MailLimits, minuteMs, perMinuteFor, stormWindowMs } from './mail-limits.ts'
+import { costMsOf, type MailLimits, minuteMs, perMinuteFor, stormWindowMs, totalMaxFor } from './mail-limits.ts'
 import { type Refusal, rateRefusal, recipientRefusal } from './refusals.ts'
 import { addSends, recordFirstRefusal } from './send-rate-store.ts'
 import type { SenderCounts } from './sender-counts.ts'
@@ -137,7 +137,7 @@ export class SendLimiter implements AsyncDisposable {
     const arrived = this.#recipients.get(recipient.id)
     if (!arrived || stormMessages === 0 || isOver(arrived, now) || arrived.count < stormMessages) return undefined
     const sent = senderCounts.read({ senderId, recipientId: recipient.id }, now)
-    if (arrived.count < arrivalsMaxFor(sent, stormMessages)) return undefined
+    if (arrived.count < totalMaxFor(sent, stormMessages)) return undefined
     const peer = { id: recipient.id, identity: recipient.handle }
     const waitMs = arrived.windowAt + stormWindowMs - now
     const refusal = recipientRefusal({ senderId, from }, peer, stormMessages, waitMs)
