@@ -1,6 +1,6 @@
 import { batchesOf, batchSizes } from './batch-sizes.ts'
 import type { Reader, Transaction } from './database.ts'
-import { p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
+import { locking, p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
 
 type Values = Record<string, SqlValue>
 
@@ -31,6 +31,37 @@ export class ListStatement<Params extends object, Row = never> {
 
   #of(piece: readonly SqlValue[]): Statement<Values, Row> {
     return this.#statements.get(piece.length)!
+  }
+}
+
+/**
+ * A statement that reads and locks rows of a table by their ids: no other transaction changes or locks them before this one ends.
+ * `rows` is the SQL without its condition. They are locked in the order of their ids, so that two transactions lock them in one order.
+ */
+export class LockingListStatement<Row> {
+  readonly #statements: ReadonlyMap<number, Statement<Values, Row>>
+
+  constructor(table: string, rows: SQL) {
+    const ofSize = (size: number): Statement<Values, Row> => {
+      const ids = Array.from({ length: size }, (_, index) => p(`item${index}`))
+      const text = sql`${rows} where id in (${sql.join(ids, sql`, `)}) order by id`
+      return locking(statement<Values, Row>(text), { table, ids: (params) => [...new Set(Object.values(params))] })
+    }
+    this.#statements = new Map(batchSizes.map((size) => [size, ofSize(size)]))
+  }
+
+  /** Locks the rows, as few statements as there can be: a writer that has locked rows does not wait for others. Returns them by id. */
+  async all(tx: Transaction, ids: readonly string[]): Promise<Row[]> {
+    const sorted = [...new Set(ids)].sort()
+    const found: Row[] = []
+    for (let at = 0; at < sorted.length; at += batchSizes[0]) {
+      const piece = sorted.slice(at, at + batchSizes[0])
+      const size = batchSizes.findLast((one) => one >= piece.length)!
+      // An id may be there several times.
+      const filled = Array.from({ length: size }, (_, index) => piece[Math.min(index, piece.length - 1)]!)
+      found.push(...(await tx.all(this.#statements.get(size)!, withItems({}, filled))))
+    }
+    return found
   }
 }
 

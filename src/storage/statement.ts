@@ -9,14 +9,21 @@ export type SqlValue = string | number | null
  */
 export interface Statement<Params extends object = object, Row = unknown> {
   readonly sql: SQL
-  /** The table whose row the statement locks until the end of the transaction. */
-  readonly locks?: string
+  /** The rows that the statement locks until the end of the transaction. */
+  readonly locks?: LockedRows
   /** Whether the statement locks the log of a project until the end of the transaction. */
   readonly takesLog?: boolean
   /** Whether the statement goes before long reads. */
   readonly isFirst?: boolean
   /** Never set: it carries the types. */
   readonly types?: (params: Params) => Row
+}
+
+/** The rows of a table that a statement locks. */
+interface LockedRows {
+  readonly table: string
+  /** Reads their ids from the parameters of the statement. */
+  readonly ids: (params: object) => readonly string[]
 }
 
 /** Declares a statement. Parameters are written `${p('name')}`. */
@@ -32,7 +39,15 @@ export function lockingStatement<Params extends { id: string }, Row = never>(
   table: string,
   text: SQL,
 ): Statement<Params, Row> {
-  return { sql: text, locks: table }
+  return locking(statement(text), { table, ids: (params) => [(params as { id: string }).id] })
+}
+
+/** Declares a statement that locks rows as `lockingStatement` does. PostgreSQL locks them in the order in which it returns them. */
+export function locking<Params extends object, Row>(
+  declared: Statement<Params, Row>,
+  locks: LockedRows,
+): Statement<Params, Row> {
+  return { ...declared, locks }
 }
 
 /** Declares a statement that locks the log of a project: other writers of the log wait until the transaction ends. */

@@ -1,12 +1,12 @@
 import { Problem } from '../errors.ts'
 import type { NewEvent } from '../log/event.ts'
-import { gatewayIdentity, identityOf } from '../registry/agents/identity.ts'
+import { gatewayIdentity, identitiesOf } from '../registry/agents/identity.ts'
 import { type Caller, requireSelf } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { mayManageSubscriptions } from '../registry/permissions/grants.ts'
 import { notConnected } from '../registry/subscriptions/status.ts'
-import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import { findSubscription, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
+import type { Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import { lockSubscriptions } from '../registry/subscriptions/subscription-store.ts'
 import { type ConnectingTarget, targets } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
@@ -14,69 +14,91 @@ import { retryHeldOf } from '../wakes/store/retry-held.ts'
 import { connectStream, disconnectStream, type StreamKey } from '../wakes/store/stream-state.ts'
 import type { WakeStreamContext } from './context.ts'
 
+/** What becomes of the others when one of the subscriptions cannot be read as the stream: all are refused, or it alone is left out. */
+type Unfit = 'refuse' | 'leave-out'
+
 /**
- * Connects subscriptions to a stream, all or none. It counts as a sign of life of the agent. Events that were held because the stream
- * before could not deliver them are tried again. Source: D28, D31.
+ * Connects subscriptions to a stream, in one transaction. It counts as a sign of life of the agent. Events that were held because the
+ * stream before could not deliver them are tried again. Returns those that were connected, as they were before. Source: D28, D31.
  */
 export async function connectSubscriptions(
   { db, append, changed, target }: WakeStreamContext,
   caller: Caller,
   subscriptionIds: readonly string[],
   stream: StreamKey,
-): Promise<void> {
-  await db.transaction(async (tx) => {
+  unfit: Unfit,
+): Promise<WakeSubscription[]> {
+  return db.transaction(async (tx) => {
     await requireLiveKey(tx, caller)
-    // In one order, so that two streams of the same subscriptions wait for each other.
-    for (const id of [...subscriptionIds].sort()) {
-      await lockSubscription(tx, id)
-      const subscription = await requireStreamed(tx, caller, id, target)
-      await connectStream(tx, subscription, stream)
-      if (targets[target].isGated) await retryHeldOf(tx, id)
-      await append(tx, subscription.projectId, await connectEvents(tx, caller, subscription))
+    const locked = new Map((await lockSubscriptions(tx, subscriptionIds)).map((one) => [one.id, one]))
+    const fit: WakeSubscription[] = []
+    for (const id of new Set(subscriptionIds)) {
+      const subscription = await fitOrFlaw(tx, caller, id, locked.get(id), target)
+      if (!(subscription instanceof Problem)) fit.push(subscription)
+      else if (unfit === 'refuse') throw subscription
     }
-    tx.onCommit(() => subscriptionIds.forEach(changed))
+    const ids = fit.map(({ id }) => id)
+    await connectStream(tx, fit, stream)
+    if (targets[target].isGated) await retryHeldOf(tx, ids)
+    await append(tx, caller.projectId, await connectEvents(tx, caller, fit))
+    tx.onCommit(() => ids.forEach((id) => void changed(id)))
+    return fit
   })
 }
 
-/** Ends the connection of a subscription to a stream, unless another stream has it already. */
-export async function disconnectSubscription(
+/**
+ * Ends the connections of subscriptions in one transaction. `streamOf`: the id of the stream that ends, of each; one that another stream
+ * has already is left to it.
+ */
+export async function disconnectSubscriptions(
   { db, append, changed }: WakeStreamContext,
-  id: string,
-  streamId: string,
+  streamOf: ReadonlyMap<string, string>,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await lockSubscription(tx, id)
-    if (!(await disconnectStream(tx, id, streamId))) return
-    const subscription = await findSubscription(tx, id)
-    if (!subscription) return
-    const data = { subscriptionId: id, status: 'waiting', reason: notConnected }
-    const audience = audienceOf('subscription.updated', subscription.agentId)
-    await append(tx, subscription.projectId, [{ type: 'subscription.updated', actor: gatewayIdentity, audience, data }])
-    tx.onCommit(() => changed(id))
+    const locked = await lockSubscriptions(tx, [...streamOf.keys()])
+    const own = locked.filter((one) => one.kind === 'wake' && one.streamId === streamOf.get(one.id))
+    const waits = await disconnectStream(
+      tx,
+      own.map(({ id }) => id),
+    )
+    const waiting = own.filter(({ id }) => waits.has(id))
+    for (const projectId of new Set(waiting.map((one) => one.projectId))) {
+      await append(tx, projectId, waiting.filter((one) => one.projectId === projectId).map(disconnectEvent))
+    }
+    tx.onCommit(() => waits.forEach((id) => void changed(id)))
   })
 }
 
-/** Returns a subscription of the caller that is read as a stream. A grant to manage it is not enough: what gathered is its owner's. */
-async function requireStreamed(
+function disconnectEvent({ id, agentId }: Subscription): NewEvent {
+  const data = { subscriptionId: id, status: 'waiting', reason: notConnected }
+  const audience = audienceOf('subscription.updated', agentId)
+  return { type: 'subscription.updated', actor: gatewayIdentity, audience, data }
+}
+
+/**
+ * Returns a subscription of the caller that is read as a stream, or why it is not. A grant to manage it is not enough: what gathered is
+ * its owner's. Errors: `forbidden`.
+ */
+async function fitOrFlaw(
   tx: Transaction,
   caller: Caller,
   id: string,
+  subscription: Subscription | undefined,
   target: ConnectingTarget,
-): Promise<WakeSubscription> {
-  const subscription = await findSubscription(tx, id)
+): Promise<WakeSubscription | Problem> {
   const isVisible =
     subscription?.kind === 'wake' &&
     subscription.projectId === caller.projectId &&
     (await mayManageSubscriptions(tx, caller, subscription.agentId))
   if (!isVisible) {
-    throw new Problem('subscription-not-found', {
+    return new Problem('subscription-not-found', {
       detail: `There is no subscription ${id}, or it is not yours. \`rouse sub list\` lists your subscriptions.`,
     })
   }
   requireSelf(caller, subscription.agentId, 'read the wakes of a subscription')
   const lacksKey = targets[target].isSigned && subscription.signingKey === null
   if (subscription.harnessTarget === target && !lacksKey) return subscription
-  throw new Problem('invalid-request', {
+  return new Problem('invalid-request', {
     field: 'subscription',
     detail:
       lacksKey && subscription.harnessTarget === target
@@ -88,17 +110,21 @@ async function requireStreamed(
 async function connectEvents(
   tx: Transaction,
   caller: Caller,
-  { id, agentId, status, reason }: WakeSubscription,
+  subscriptions: readonly WakeSubscription[],
 ): Promise<NewEvent[]> {
-  if (status === 'active' || status === 'paused') return []
-  const event = (type: 'subscription.updated' | 'subscription.recovered', data: object): NewEvent => ({
-    type,
-    actor: caller.identity,
-    actorId: caller.id,
-    audience: audienceOf(type, agentId),
-    data: { subscriptionId: id, ...data },
+  const degraded = subscriptions.filter(({ status }) => status === 'degraded').map(({ agentId }) => agentId)
+  const identity = await identitiesOf(tx, [...new Set(degraded)])
+  return subscriptions.flatMap(({ id, agentId, status, reason }): NewEvent[] => {
+    if (status === 'active' || status === 'paused') return []
+    const event = (type: 'subscription.updated' | 'subscription.recovered', data: object): NewEvent => ({
+      type,
+      actor: caller.identity,
+      actorId: caller.id,
+      audience: audienceOf(type, agentId),
+      data: { subscriptionId: id, ...data },
+    })
+    const updated = event('subscription.updated', { status: 'active' })
+    if (status !== 'degraded') return [updated]
+    return [updated, event('subscription.recovered', { agent: identity(agentId), reason })]
   })
-  const updated = event('subscription.updated', { status: 'active' })
-  if (status !== 'degraded') return [updated]
-  return [updated, event('subscription.recovered', { agent: await identityOf(tx, agentId), reason })]
 }

@@ -31,7 +31,8 @@ export function missedEdgeSweep({ db, clock, changed }: MissedEdgeContext): Swee
         for (const subscription of holding) {
           const presence = presenceOf(await newestLiveSession(db, subscription.audience), clock.now())
           if (!letsThrough(subscription, presence)) continue
-          if (await db.transaction((tx) => retryHeldOf(tx, subscription.id))) changed(subscription.id)
+          const released = await db.transaction((tx) => retryHeldOf(tx, [subscription.id]))
+          released.forEach(changed)
         }
         if (holding.length < pageMax) break
         after = holding.at(-1)!.id

@@ -1,7 +1,7 @@
 import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { outputLimits } from '../../limits.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
-import { ListStatement } from '../../storage/list.ts'
+import { ListStatement, LockingListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from './subscription.ts'
 import {
@@ -28,6 +28,13 @@ const change = statement<
     previous_key = ${p('previousKey')}, previous_key_until = ${p('previousKeyUntil')}, key_id = ${p('keyId')}, managed_by = ${p('managedBy')}
   where id = ${p('id')} and updated_at = ${p('knownAt')}`)
 const lock = lockingStatement<{ id: string }>('subscription', sql`select id from subscription where id = ${p('id')}`)
+const lockMany = new LockingListStatement<SubscriptionRow>(
+  'subscription',
+  sql`select ${subscriptionColumns} from subscription`,
+)
+const amongIds = new ListStatement<object, SubscriptionRow>(
+  (ids) => sql`select ${subscriptionColumns} from subscription where id in (${ids})`,
+)
 const remove = statement<{ id: string }>(sql`delete from subscription where id = ${p('id')}`)
 const removeReplays = statement<{ id: string }>(sql`delete from replay where subscription_id = ${p('id')}`)
 const removeHeld = statement<{ id: string }>(sql`delete from held_wake where subscription_id = ${p('id')}`)
@@ -88,6 +95,11 @@ export async function lockSubscription(tx: Transaction, id: string): Promise<voi
   await tx.get(lock, { id })
 }
 
+/** Locks subscriptions until the transaction ends, all at the same time. Returns those that exist, as they are now. */
+export async function lockSubscriptions(tx: Transaction, ids: readonly string[]): Promise<Subscription[]> {
+  return (await lockMany.all(tx, ids)).map(subscriptionFromRow)
+}
+
 /**
  * Writes what a subscription listens to, where it goes and its keys. Call `changeState` after it, in the same transaction. Throws
  * `Collision` when the subscription is not what was read.
@@ -124,6 +136,11 @@ export async function deleteSubscriptions(tx: Transaction, ids: readonly string[
 export async function findSubscription(db: Reader, id: string): Promise<Subscription | undefined> {
   const row = await db.get(byId, { id })
   return row && subscriptionFromRow(row)
+}
+
+/** Returns those of the subscriptions that exist, in no order. */
+export async function findSubscriptions(db: Reader, ids: readonly string[]): Promise<Subscription[]> {
+  return (await amongIds.all(db, {}, ids)).map(subscriptionFromRow)
 }
 
 /** Returns the wake subscriptions of an agent, the oldest first. */

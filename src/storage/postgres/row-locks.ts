@@ -10,17 +10,19 @@ export class RowLocks<Holder> {
     this.#atWork = atWork
   }
 
-  /** Locks the row and resolves when it is locked. Returns undefined if another writer has locked it and `mayWait` is false. */
-  async take(row: string, holder: Holder, mayWait: boolean): Promise<'taken' | undefined> {
+  /**
+   * Locks the rows, all at the same time, and resolves when they are locked. Returns undefined if another writer has locked one of them
+   * and `mayWait` is false.
+   */
+  async take(rows: readonly string[], holder: Holder, mayWait: boolean): Promise<'taken' | undefined> {
     for (;;) {
-      const lock = this.#locks.get(row)
-      if (!lock) {
-        this.#locks.set(row, { holder, waiting: [] })
+      const others = rows.map((row) => this.#locks.get(row)).find((lock) => lock && lock.holder !== holder)
+      if (!others) {
+        for (const row of rows) if (!this.#locks.has(row)) this.#locks.set(row, { holder, waiting: [] })
         return 'taken'
       }
-      if (lock.holder === holder) return 'taken'
       if (!mayWait) return undefined
-      const freed = new Promise<void>((resolve) => lock.waiting.push(resolve))
+      const freed = new Promise<void>((resolve) => others.waiting.push(resolve))
       this.#atWork.stop()
       await freed
       this.#atWork.start()

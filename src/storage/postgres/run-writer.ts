@@ -99,16 +99,16 @@ class WriterRun {
     return this.#send(query)
   }
 
-  async #waitForLocks({ takesLog, locks: table }: Statement, params: object, line: Promise<void> | undefined) {
+  async #waitForLocks({ takesLog, locks: locked }: Statement, params: object, line: Promise<void> | undefined) {
     const { atWork, locks } = this.#shared
     await line
     if (takesLog) await atWork.othersStopped()
-    if (table === undefined) return
+    if (locked === undefined) return
     this.#check()
-    const row = `${table} ${(params as { id: string }).id}`
-    // A writer waits for a row only while it has no lock and has written nothing. So no two writers wait for each other.
+    const rows = locked.ids(params).map((id) => `${locked.table} ${id}`)
+    // A writer waits for rows only while it has no lock and has written nothing. So no two writers wait for each other.
     const mayWait = !this.#hasWritten && !this.#hasLocked
-    if (!(await locks.take(row, this, mayWait))) throw this.#collide()
+    if (!(await locks.take(rows, this, mayWait))) throw this.#collide()
     this.#hasLocked = true
   }
 

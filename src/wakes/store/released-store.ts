@@ -3,6 +3,7 @@ import { type EventType, eventTypes, type LogEvent } from '../../log/event.ts'
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { HarnessTarget } from '../../registry/subscriptions/targets.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import { endsLease } from './lease-columns.ts'
 
@@ -26,28 +27,36 @@ const isHolding = sql.raw(`(select 1 from held_wake h
 const ofAudience = statement<{ audience: string }, Row>(
   sql`select ${columns} from subscription s where s.audience = ${p('audience')} and s.status = 'active' and ${isHolding}`,
 )
-const one = statement<{ id: string }, Row>(
-  sql`select ${columns} from subscription s where s.id = ${p('id')} and s.status = 'active' and ${isHolding}`,
+const amongIds = new ListStatement<object, Row>(
+  (ids) => sql`select ${columns} from subscription s where s.id in (${ids}) and s.status = 'active' and ${isHolding}`,
 )
 const page = statement<{ after: string; limit: number }, Row>(sql`select ${columns} from (
     select distinct subscription_id from held_wake
     where presence is not null and released = 0 and subscription_id > ${p('after')} order by subscription_id ${limited}) page
   cross join subscription s where s.id = page.subscription_id order by s.id`)
 // The events of an earlier release were sent, unless their digest is still open.
-const forget = statement<{ id: string }>(sql`delete from held_wake where subscription_id = ${p('id')} and released = 1
-  and exists (select 1 from subscription where id = ${p('id')} and announces_held = 0)`)
+const forget = new ListStatement(
+  (ids) => sql`delete from held_wake where subscription_id in (${ids}) and released = 1
+  and exists (select 1 from subscription where id = held_wake.subscription_id and announces_held = 0)`,
+)
 const release = statement<{ id: string }>(sql`update held_wake set released = 1
   where subscription_id = ${p('id')} and presence is not null and released = 0`)
+const releaseOf = new ListStatement(
+  (ids) => sql`update held_wake set released = 1
+  where subscription_id in (${ids}) and presence is not null and released = 0`,
+)
 // An idle subscription has looked at everything: the digest begins before its cursor. What another one has still to look at joins it.
 const joins =
   sql.raw(`resume_with_digest = case when status <> 'active' or due_at is null then resume_with_digest else 1 end,
     cursor_log_id = case when status = 'active' and due_at is null
       then (select log_head from project where project.id = subscription.project_id) else cursor_log_id end`)
 // A run that is under way ends: its next one sends the digest.
-const announce = statement<{ id: string; now: number }>(sql`update subscription
+const announce = new ListStatement<{ now: number }, { id: string }>(
+  (ids) => sql`update subscription
   set announces_held = generation + 1, ${joins}, generation = generation + 1, generation_at = ${p('now')}, due_at = ${p('now')},
     ${endsLease}, updated_at = ${p('now')}
-  where id = ${p('id')} and status = 'active'`)
+  where id in (${ids}) and status = 'active' returning id`,
+)
 const join = statement<{ id: string }>(
   sql`update subscription set announces_held = generation + 1, ${joins} where id = ${p('id')}`,
 )
@@ -66,10 +75,9 @@ export async function findHolding(db: Reader, audience: string): Promise<Holding
   return (await db.all(ofAudience, { audience })).map(fromRow)
 }
 
-/** Returns a subscription if it is active, and presence holds events for it. */
-export async function findHoldingOne(db: Reader, id: string): Promise<HoldingSubscription | undefined> {
-  const row = await db.get(one, { id })
-  return row && fromRow(row)
+/** Returns those of the subscriptions that are active, and for which presence holds events. */
+export async function findHoldingAmong(db: Reader, ids: readonly string[]): Promise<HoldingSubscription[]> {
+  return (await amongIds.all(db, {}, ids)).map(fromRow)
 }
 
 /** Returns a page of the subscriptions for which presence holds events, in the order of their ids, active or not. */
@@ -77,21 +85,25 @@ export async function listHolding(db: Reader, after: string, limit: number): Pro
   return (await db.all(page, { after, limit })).map(fromRow)
 }
 
-/** Releases what presence holds for a subscription, and has it send one digest of that. Nothing where it is no longer active. */
-export async function releaseHeld(tx: Transaction, id: string): Promise<boolean> {
-  if ((await tx.run(announce, { id, now: tx.now })) === 0) return false
-  return (await tx.run(release, { id })) > 0
+/**
+ * Releases what presence holds for subscriptions, and has each send one digest of that. Nothing for one that is no longer active. Returns
+ * the ids of those that will.
+ */
+export async function releaseHeld(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+  const announcing = (await announce.all(tx, { now: tx.now }, ids)).map(({ id }) => id)
+  await releaseOf.run(tx, {}, announcing)
+  return announcing
 }
 
 /** Adds the events that presence holds for a subscription to the digest that it will send anyway, so that the next edge does not repeat them. */
 export async function releaseWithDigest(tx: Transaction, id: string): Promise<void> {
-  await forgetReleased(tx, id)
+  await forgetReleased(tx, [id])
   if ((await tx.run(release, { id })) > 0) await tx.run(join, { id })
 }
 
 /** Forgets what an earlier release has sent. Call it before `releaseHeld`. */
-export async function forgetReleased(tx: Transaction, id: string): Promise<void> {
-  await tx.run(forget, { id })
+export async function forgetReleased(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await forget.run(tx, {}, ids)
 }
 
 /** Returns a page of the released events of a subscription in `(after, upTo]`, oldest first. */

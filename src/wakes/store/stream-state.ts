@@ -2,6 +2,7 @@ import { notConnected, type SubscriptionStatus } from '../../registry/subscripti
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
 import { connectingTargets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { endsLease } from './lease-columns.ts'
 import { canBecome, resumes, stopsAs } from './subscription-state.ts'
@@ -18,21 +19,26 @@ export interface StreamKey {
 const streamColumns = sql`stream_id = ${p('streamId')}, stream_gateway = ${p('gatewayId')},
   stream_capabilities = ${p('capabilities')}`
 interface Connecting {
-  id: string
   streamId: string
   gatewayId: string
   capabilities: string
   now: number
 }
 // The lease ends: what was on its way is written to the new stream.
-const takeOver = statement<Connecting>(sql`update subscription
+const takeOver = new ListStatement<Connecting>(
+  (ids) => sql`update subscription
   set ${streamColumns}, due_at = ${p('now')}, lease_owner = null, updated_at = ${p('now')}
-  where id = ${p('id')} and status = 'active'`)
-const keep = statement<Connecting>(sql`update subscription set ${streamColumns}, updated_at = ${p('now')}
-  where id = ${p('id')} and status = 'paused'`)
-const activate = statement<Connecting & { status: string; whyNot: null; dueAt: number }>(sql`update subscription
+  where id in (${ids}) and status = 'active'`,
+)
+const keep = new ListStatement<Connecting>(
+  (ids) => sql`update subscription set ${streamColumns}, updated_at = ${p('now')}
+  where id in (${ids}) and status = 'paused'`,
+)
+const activate = new ListStatement<Connecting & { status: string; whyNot: null; dueAt: number }>(
+  (ids) => sql`update subscription
   set ${streamColumns}, ${endsLease}, ${resumes}
-  where id = ${p('id')} and ${canBecome('active', ['waiting', 'degraded'])}`)
+  where id in (${ids}) and ${canBecome('active', ['waiting', 'degraded'])}`,
+)
 
 const noStream = sql.raw("stream_id = null, stream_gateway = null, stream_capabilities = '[]'")
 // Of a target that has been changed meanwhile only the stream is forgotten.
@@ -40,12 +46,11 @@ const isConnected = sql`${canBecome('waiting', ['active'])} and ${sql.raw(`harne
 // One that was idle has looked at everything.
 const cursor = sql`cursor_log_id = case when due_at is null
     then (select log_head from project where project.id = subscription.project_id) else cursor_log_id end`
-const wait = statement<{ id: string; streamId: string; reason: string; now: number }>(sql`update subscription
-  set ${cursor}, ${stopsAs('waiting')}, ${noStream}
-  where id = ${p('id')} and stream_id = ${p('streamId')} and ${isConnected}`)
-const forget = statement<{ id: string; streamId: string }>(
-  sql`update subscription set ${noStream} where id = ${p('id')} and stream_id = ${p('streamId')}`,
+const wait = new ListStatement<{ reason: string; now: number }, { id: string }>(
+  (ids) => sql`update subscription set ${cursor}, ${stopsAs('waiting')}, ${noStream}
+  where id in (${ids}) and ${isConnected} returning id`,
 )
+const forget = new ListStatement((ids) => sql`update subscription set ${noStream} where id in (${ids})`)
 const waitAllOf = statement<{ gatewayId: string; reason: string; now: number }>(sql`update subscription
   set ${cursor}, ${stopsAs('waiting')}, ${noStream} where stream_gateway = ${p('gatewayId')} and ${isConnected}`)
 const forgetAllOf = statement<{ gatewayId: string }>(
@@ -56,25 +61,35 @@ const waitAll = statement<{ reason: string; now: number }>(sql`update subscripti
 const forgetAll = statement<object>(sql`update subscription set ${noStream} where stream_gateway is not null`)
 
 /**
- * Connects a subscription to a stream: the newest stream has it. One that waited or was degraded becomes active, with one digest of
- * what gathered; a paused one stays paused. Source: D28, D29, D31.
+ * Connects subscriptions to a stream: the newest stream has them. Those that waited or were degraded become active, each with one digest
+ * of what gathered; paused ones stay paused. Call it with the subscriptions locked, and as they are then. Source: D28, D29, D31.
  */
 export async function connectStream(
   tx: Transaction,
-  { id, status }: { readonly id: string; readonly status: SubscriptionStatus },
+  subscriptions: readonly { readonly id: string; readonly status: SubscriptionStatus }[],
   { streamId, gatewayId, capabilities }: StreamKey,
 ): Promise<void> {
-  const row = { id, streamId, gatewayId, capabilities: JSON.stringify(capabilities), now: tx.now }
-  if (status === 'active') await tx.run(takeOver, row)
-  else if (status === 'paused') await tx.run(keep, row)
-  else await tx.run(activate, { ...row, status: 'active', whyNot: null, dueAt: tx.now })
+  const row = { streamId, gatewayId, capabilities: JSON.stringify(capabilities), now: tx.now }
+  const those = (...statuses: SubscriptionStatus[]): string[] =>
+    subscriptions.filter(({ status }) => statuses.includes(status)).map(({ id }) => id)
+  await takeOver.run(tx, row, those('active'))
+  await keep.run(tx, row, those('paused'))
+  await activate.run(tx, { ...row, status: 'active', whyNot: null, dueAt: tx.now }, those('waiting', 'degraded'))
 }
 
-/** Ends the connection of a subscription to a stream: it waits for the next one. False: another stream has it already. */
-export async function disconnectStream(tx: Transaction, id: string, streamId: string): Promise<boolean> {
-  if ((await tx.run(wait, { id, streamId, reason: notConnected, now: tx.now })) > 0) return true
-  await tx.run(forget, { id, streamId })
-  return false
+/**
+ * Ends the connection of subscriptions to their streams: those that were active wait for the next one. Call it with the subscriptions
+ * locked, and only for those that still belong to the stream that ends. Returns the ids of those that wait now.
+ */
+export async function disconnectStream(tx: Transaction, ids: readonly string[]): Promise<Set<string>> {
+  const waiting = await wait.all(tx, { reason: notConnected, now: tx.now }, ids)
+  const waits = new Set(waiting.map(({ id }) => id))
+  await forget.run(
+    tx,
+    {},
+    ids.filter((id) => !waits.has(id)),
+  )
+  return waits
 }
 
 /** Ends the connections of a gateway that is gone. */

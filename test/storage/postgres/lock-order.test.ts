@@ -6,6 +6,7 @@ import { systemClock } from '../../../src/lib/clock.ts'
 import { lockLog } from '../../../src/log/event-store.ts'
 import { ensureProject } from '../../../src/registry/projects/project-store.ts'
 import type { Pipelined, Transaction } from '../../../src/storage/database.ts'
+import { LockingListStatement } from '../../../src/storage/list.ts'
 import { pipelined } from '../../../src/storage/pipelined.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
 import { lockingStatement, p, sql, statement } from '../../../src/storage/statement.ts'
@@ -17,6 +18,7 @@ import { until } from '../../support/until.ts'
 
 const add = statement<{ id: string }>(sql`update item set count = count + 1 where id = ${p('id')}`)
 const lock = lockingStatement<{ id: string }, { id: string }>('item', sql`select id from item where id = ${p('id')}`)
+const lockAll = new LockingListStatement<{ id: string }>('item', sql`select id from item`)
 const read = statement<object, { id: string; count: number }>(sql`select id, count from item order by id`)
 const items = ['a', 'b', 'c', 'd', 'e', 'f']
 
@@ -252,4 +254,30 @@ test('in any order of any statements, no writer of one gateway is run twice', as
     }),
     { numRuns: 30, endOnFailure: true },
   )
+})
+
+test('writers of a group that lock overlapping lists of rows run once each, whatever the order of their lists', async () => {
+  const [db] = gateways as [PostgresDatabase]
+  const lists = [items, [...items].reverse(), ['c', 'f', 'a'], ['f', 'e'], ['b']]
+  const works = lists.map((ids) =>
+    counted(async (tx) => {
+      const locked = await lockAll.all(tx, ids)
+      for (const { id } of locked) await tx.run(add, { id })
+    }),
+  )
+  await Promise.all(works.map((work) => db.transaction(work)))
+  expect(works.map(({ runs }) => runs())).toEqual([1, 1, 1, 1, 1])
+  const counts = items.map((id) => ({ id, count: lists.filter((list) => list.includes(id)).length }))
+  expect(await db.all(read, {})).toEqual(counts)
+})
+
+test('two gateways that lock the same rows in opposite lists end in no deadlock', async () => {
+  const works = Array.from({ length: 20 }, (_, at) =>
+    counted(async (tx) => {
+      for (const { id } of await lockAll.all(tx, at % 2 ? items : [...items].reverse())) await tx.run(add, { id })
+    }),
+  )
+  await Promise.all(works.map((work, at) => gateways[at % 2]!.transaction(work)))
+  expect(works.map(({ runs }) => runs())).toEqual(Array(20).fill(1))
+  expect(await gateways[0]!.all(read, {})).toEqual(items.map((id) => ({ id, count: 20 })))
 })

@@ -1,15 +1,19 @@
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import type { EventStream } from '../../sse.ts'
 import { wakeSubstrate } from './capabilities.ts'
-import { positionId, type StreamPosition, wakeName } from './stream-position.ts'
+import { keptWakes, positionId, type StreamPosition, wakeName } from './stream-position.ts'
 
 /** The first protocol version whose clients read an event without data. */
 const emptyEventsFrom = '2025-11-25'
+
+type Positions = readonly (readonly [subscriptionId: string, logId: number])[]
 
 /** Writes notifications to a session's stream, each with the position of its reader as its id. */
 export class NotificationWriter {
   readonly #stream: EventStream
   #wakes: Map<string, number>
+  /** The names of the subscriptions that the stream reads now. */
+  #read: ReadonlySet<string> = new Set()
   #session: McpSession
   #resources: ReadonlySet<string>
   /** Up to where the reader knows of changed resources. */
@@ -39,8 +43,21 @@ export class NotificationWriter {
   }
 
   /** Notes of each subscription up to where its wakes were written before. */
-  knows(positions: readonly (readonly [subscriptionId: string, logId: number])[]): void {
+  knows(positions: Positions): void {
     this.#wakes = new Map(positions.map(([id, logId]) => [wakeName(id), logId]))
+  }
+
+  /**
+   * Notes what the stream reads from now on. Of those that are new to it: up to where the wakes of each were written before. Of those that
+   * it no longer reads it keeps as many as there is room for.
+   */
+  reads(subscriptionIds: readonly string[], positions: Positions): void {
+    this.#read = new Set(subscriptionIds.map(wakeName))
+    for (const [id, logId] of positions) {
+      const name = wakeName(id)
+      if (!this.#wakes.has(name)) this.#wakes.set(name, logId)
+    }
+    this.#wakes = keptWakes(this.#wakes, this.#read)
   }
 
   /** Notes that the reader gets everything that it missed: from the next event on it is at the end of the log. */
@@ -72,6 +89,7 @@ export class NotificationWriter {
     const data = JSON.parse(body) as { readonly subscriptionId: string; readonly logId: number }
     const name = wakeName(data.subscriptionId)
     this.#wakes.set(name, Math.max(data.logId, this.#wakes.get(name) ?? 0))
+    this.#wakes = keptWakes(this.#wakes, this.#read)
     this.#write({ method: 'notifications/message', params: { level: 'info', logger: wakeSubstrate, data } })
     await this.#stream.taken(signal)
     return !signal.aborted

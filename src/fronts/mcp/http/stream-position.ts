@@ -1,3 +1,5 @@
+import { openLimits } from '../../../gateway-limits.ts'
+
 /** How far a reader of a session's stream is. */
 export interface StreamPosition {
   /** Changes of resources up to this `logId` were written. */
@@ -6,8 +8,10 @@ export interface StreamPosition {
   readonly wakes: ReadonlyMap<string, number>
 }
 
-/** More than a stream has subscriptions. */
-const wakesMax = 100
+/** As many as a stream has subscriptions: an id names no more, and so has a kilobyte. */
+const namesMax = openLimits.streamSubscriptions.max
+/** The names of an id that are read: a request has room for more than one of this gateway needs. */
+const readMax = 4 * namesMax
 const form = /^[0-9a-z]{1,11}(\.[0-9a-z]{1,16}-[0-9a-z]{1,11})*$/
 
 /**
@@ -22,7 +26,7 @@ export function positionId({ head, wakes }: StreamPosition): string {
 export function positionOf(eventId: string): StreamPosition | undefined {
   if (!form.test(eventId)) return undefined
   const [head = '', ...named] = eventId.split('.')
-  if (named.length > wakesMax) return undefined
+  if (named.length > readMax) return undefined
   const wakes = named.map((one): [string, number] => {
     const [name = '', logId = ''] = one.split('-')
     return [name, Number.parseInt(logId, 36)]
@@ -36,6 +40,16 @@ export function positionOf(eventId: string): StreamPosition | undefined {
  */
 export function wakeSeen({ head, wakes }: StreamPosition, subscriptionId: string): number {
   return wakes.get(wakeName(subscriptionId)) ?? head
+}
+
+/**
+ * Returns what of `wakes` a position names: every subscription that is read now, because each has a cursor of its own and its wakes may
+ * come later than newer ones of others; of the rest the last ones that there is room for. Pure.
+ */
+export function keptWakes(wakes: Map<string, number>, read: ReadonlySet<string>): Map<string, number> {
+  let surplus = wakes.size - namesMax
+  if (surplus <= 0) return wakes
+  return new Map([...wakes].filter(([name]) => read.has(name) || surplus-- <= 0))
 }
 
 /** How a position names a subscription: the last 12 digits of its UUID are random. Pure. */

@@ -77,7 +77,15 @@ export class WakeLink implements AsyncDisposable {
     if (waitMs > 0) return this.#retryAfter(waitMs, session)
     await this.#resync(missed)
     this.#open = await this.#context.mcp.wakes.open(
-      { caller, write: (body) => writer.wake(body, signal) },
+      {
+        caller,
+        write: (body) => writer.wake(body, signal),
+        takes: (added, all) =>
+          writer.reads(
+            all,
+            added.map((one) => [one.id, seenOf(one, undefined)]),
+          ),
+      },
       subscriptions.map(({ id }) => id),
     )
   }

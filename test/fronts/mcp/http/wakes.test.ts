@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FakeClock } from '../../../support/fake-clock.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
 import { startReceiver } from '../../../support/receiver.ts'
 import { until } from '../../../support/until.ts'
 import { deliveriesOf, stateOf, untilStatus } from '../../../wakes/acts.ts'
@@ -159,6 +159,58 @@ test('what a reader did not get is sent again when it comes back, and nothing el
   await untilStatus(gateway, donna, id, 'active')
   await gateway.send('donna', 'four')
   expect(await untilWakes(third, 1)).toMatchObject([{ eventType: 'wake/sent_to_me' }])
+})
+
+// S1-29
+test('a stream that has read 120 subscriptions, one after the other, keeps its position', async () => {
+  await using gateway = await startGateway()
+  await liftRates(gateway)
+  const donna = await gateway.addAgent('donna')
+  const session = await beginSession(gateway, donna, negotiated)
+  const first = await openStream(gateway, donna, session)
+  const kept = await subscribe(gateway, donna)
+  await untilStatus(gateway, donna, kept, 'active')
+  await gateway.send('donna', 'first')
+  await untilWakes(first, 1)
+  for (let count = 0; count < 119; count++) {
+    const id = await subscribe(gateway, donna)
+    await untilStatus(gateway, donna, id, 'active')
+    await gateway.call('DELETE', `/v1/wake-subscriptions/${id}`, undefined, donna)
+  }
+  const seen = first.lastId
+  expect(seen.split('.').length).toBeLessThanOrEqual(51)
+  for (const text of ['second', 'third']) await gateway.send('donna', text)
+  const ofKept = (reader: SessionReader) => wakesOf(reader).filter(({ subscriptionId }) => subscriptionId === kept)
+  const wakes = await until(
+    () => ofKept(first),
+    ({ length }) => length >= 3,
+  )
+  await untilRecorded(gateway, donna, kept, wakes.at(-1)!.logId)
+  await first[Symbol.asyncDispose]()
+  await untilStatus(gateway, donna, kept, 'waiting')
+  await using second = await openStream(gateway, donna, { ...session, 'last-event-id': seen })
+  const again = (
+    await until(
+      () => ofKept(second),
+      ({ length }) => length > 0,
+    )
+  ).flatMap(({ payload, logId }) => payload.refs ?? [{ logId }])
+  expect(again.map(({ logId }: { logId: number }) => logId)).toEqual(wakes.slice(1).map(({ logId }) => logId))
+})
+
+test('a stream reads as many subscriptions as it may, and another one when it has room', async () => {
+  await using gateway = await startGateway()
+  await liftRates(gateway)
+  const donna = await gateway.addAgent('donna')
+  const session = await beginSession(gateway, donna, negotiated)
+  await using _stream = await openStream(gateway, donna, session)
+  const ids: string[] = []
+  for (let count = 0; count < 51; count++) ids.push(await subscribe(gateway, donna))
+  const asOperator = { ...donna, key: gateway.adminKey }
+  for (const id of ids.slice(0, 50)) await untilStatus(gateway, asOperator, id, 'active')
+  expect(await stateOf(gateway, asOperator, ids[50]!)).toMatchObject({ status: 'waiting' })
+  await gateway.call('DELETE', `/v1/wake-subscriptions/${ids[7]}`, undefined, donna)
+  await untilStatus(gateway, asOperator, ids[50]!, 'active')
 })
 
 const limit = (gateway: TestGateway, limits: Record<string, number>) =>
