@@ -13,3 +13,21 @@ export function weightOfValue(value: unknown): number {
   else for (const key in value) weight += key.length + weightOfValue((value as JsonObject)[key])
   return weight
 }
+
+/** The same, but a value that is heavier than `max` is not read to its end: then the weight is any that is more. */
+export function weightUpTo(value: unknown, max: number): number {
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return weightOfValue(value)
+  let weight = valueWeight
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (weight > max) return weight
+      weight += weightUpTo(item, max - weight)
+    }
+    return weight
+  }
+  for (const key in value) {
+    if (weight > max) return weight
+    weight += key.length + weightUpTo((value as JsonObject)[key], max - weight)
+  }
+  return weight
+}

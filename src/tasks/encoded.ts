@@ -11,13 +11,26 @@ export interface Encoded {
   readonly size: number
 }
 
+/** The same for a message, of which a large one is bytes in UTF-8: they are stored without another conversion. */
+export interface EncodedMessage extends Omit<Encoded, 'text'> {
+  readonly text: string | Buffer
+}
+
 /** Errors: `payload-too-large`, `invalid-request`. */
 export function encode(value: object, field: string): Encoded {
   requireShallow(value, field)
-  const text = JSON.stringify(value)
+  return encodedWithin(JSON.stringify(value), countValues(value), field)
+}
+
+/** @param values the fields and list entries in the text. Errors: `payload-too-large`. */
+export function encodedWithin<Text extends string | Buffer>(
+  text: Text,
+  values: number,
+  field: string,
+): Omit<Encoded, 'text'> & { readonly text: Text } {
   const bytes = Buffer.byteLength(text)
   const { max } = inputLimits.messageBytes
-  if (bytes <= max) return { text, bytes, size: bytes + taskLimits.valueBytes.max * countValues(value) }
+  if (bytes <= max) return { text, bytes, size: bytes + taskLimits.valueBytes.max * values }
   throw new Problem('payload-too-large', {
     field,
     detail: `${field}: has ${bytes} bytes as JSON, and at most ${max} are allowed. Send large data as a URL.`,
@@ -57,7 +70,7 @@ function innerOf(level: readonly object[]): object[] {
 }
 
 /** Counts the fields and list entries of a value, at every depth. Without recursion. */
-function countValues(value: object): number {
+export function countValues(value: object): number {
   let count = 0
   const open: object[] = [value]
   for (let one = open.pop(); one; one = open.pop()) {

@@ -1,6 +1,7 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { Problem } from '../../errors.ts'
+import { sliceBytes } from '../../lib/pauses.ts'
 import { isStorable } from '../../lib/words.ts'
 import { inputLimits } from '../../limits.ts'
 
@@ -13,14 +14,27 @@ export class RefusedMessage {
   }
 }
 
+/** A large request that is decoded when nothing else is done in its iteration of the event loop. */
+export class UndecodedMessage {
+  /** Returns the request, or why it is refused. */
+  readonly decode: () => object
+
+  constructor(decode: () => object) {
+    this.decode = decode
+  }
+}
+
 /**
  * Gives a service the limits of JSON bodies: the number of values, counted before they are created, the depth, and strings that
- * can be stored. A request beyond them is decoded to a `RefusedMessage`.
+ * can be stored. A request beyond them is decoded to a `RefusedMessage`. A large one
+ * is an `UndecodedMessage` at first.
  */
 export function bounded<Service extends ServiceDefinition<UntypedServiceImplementation>>(service: Service): Service {
   const methods = Object.entries(service).map(([name, method]) => {
     const decode = method.requestDeserialize as (bytes: Buffer) => object
-    return [name, { ...method, requestDeserialize: (bytes: Buffer) => readBounded(decode, bytes) }]
+    const read = (bytes: Buffer): object =>
+      bytes.length < sliceBytes ? readBounded(decode, bytes) : new UndecodedMessage(() => readBounded(decode, bytes))
+    return [name, { ...method, requestDeserialize: read }]
   })
   return Object.fromEntries(methods) as Service
 }
