@@ -44,7 +44,8 @@ export function parseJson(bytesMax: number, type: string[], strict = true): Requ
     }
     requireUncompressed(req)
     const bytes = await readBody(req, res, bytesMax)
-    if (bytes !== undefined) req.body = bytes.length < sliceBytes ? parsed(bytes, res, strict) : await largeParsed(bytes, res, strict)
+    if (bytes !== undefined)
+      req.body = bytes.length < sliceBytes ? parsed(bytes, res, strict) : await largeParsed(bytes, res, strict)
     next()
   }
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from './json.ts'
 import { beginSlice, Pauses } from './pauses.ts'
 import { weightUpTo } from './weight.ts'
 
@@ -35,7 +36,7 @@ export async function* jsonTexts(value: object): AsyncGenerator<string, void, un
   await beginSlice()
   const pauses = new Pauses()
   let joined = ''
-  for (const text of textsOf(value)) {
+  for (const text of textsOf(value, new WeakSet())) {
     joined += text
     if (joined.length >= joinedLength) {
       yield joined
@@ -47,15 +48,18 @@ export async function* jsonTexts(value: object): AsyncGenerator<string, void, un
   yield joined
 }
 
-function* textsOf(value: unknown): Generator<string, void, undefined> {
+/** The objects and lists that were found to be too heavy to be encoded at once. */
+type Heavy = WeakSet<object>
+
+function* textsOf(value: unknown, heavy: Heavy): Generator<string, void, undefined> {
   if (typeof value === 'string' && value.length > pieceLength) yield* textsOfLong(value)
-  else if (typeof value !== 'object' || value === null || 'toJSON' in value || isLight(value)) {
+  else if (typeof value !== 'object' || value === null || 'toJSON' in value || isLight(value, heavy)) {
     yield JSON.stringify(value) ?? 'null'
-  } else if (Array.isArray(value)) yield* textsOfList(value)
-  else yield* textsOfFields(value)
+  } else if (Array.isArray(value)) yield* textsOfList(value, heavy)
+  else yield* textsOfFields(value, heavy)
 }
 
-const isLight = (value: unknown): boolean => weightUpTo(value, pieceLength) <= pieceLength
+const isLight = (value: unknown, heavy: Heavy): boolean => weightUpTo(value, pieceLength, heavy) <= pieceLength
 
 /** A text is cut between characters: half of a surrogate pair would be escaped. */
 function* textsOfLong(text: string): Generator<string, void, undefined> {
@@ -71,14 +75,14 @@ function* textsOfLong(text: string): Generator<string, void, undefined> {
 
 const isSecondHalf = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff
 
-function* textsOfList(list: readonly unknown[]): Generator<string, void, undefined> {
+function* textsOfList(list: readonly unknown[], heavy: Heavy): Generator<string, void, undefined> {
   let before = '['
   for (let at = 0; at < list.length; before = ',') {
-    const light = lightItems(list, at)
+    const light = lightItems(list, at, heavy)
     if (light > at) yield before + JSON.stringify(list.slice(at, light)).slice(1, -1)
     else {
       yield before
-      yield* textsOf(list[at])
+      yield* textsOf(list[at], heavy)
     }
     at = Math.max(light, at + 1)
   }
@@ -86,26 +90,28 @@ function* textsOfList(list: readonly unknown[]): Generator<string, void, undefin
 }
 
 /** Returns the index after those items from `start` on that are encoded together; `start`: the first one is too heavy. */
-function lightItems(list: readonly unknown[], start: number): number {
+function lightItems(list: readonly unknown[], start: number, heavy: Heavy): number {
   let left = pieceLength
   for (let at = start; at < list.length; at++) {
-    left -= weightUpTo(list[at], left)
+    left -= weightUpTo(list[at], pieceLength, heavy)
     if (left < 0) return at
   }
   return list.length
 }
 
-function* textsOfFields(value: object): Generator<string, void, undefined> {
+function* textsOfFields(value: object, heavy: Heavy): Generator<string, void, undefined> {
   let text = '{'
   let isFirst = true
-  for (const [key, inner] of Object.entries(value)) {
+  // Entries of very many fields would take twice as long.
+  for (const key of Object.keys(value)) {
+    const inner = (value as JsonObject)[key]
     if (inner === undefined) continue
     text += `${isFirst ? '' : ','}${JSON.stringify(key)}:`
     isFirst = false
-    if (isLight(inner)) text += JSON.stringify(inner)
+    if (isLight(inner, heavy)) text += JSON.stringify(inner)
     else {
       yield text
-      yield* textsOf(inner)
+      yield* textsOf(inner, heavy)
       text = ''
     }
     if (text.length < pieceLength) continue

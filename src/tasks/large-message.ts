@@ -1,7 +1,7 @@
 import { jsonInChunks } from '../lib/json-in-chunks.ts'
 import { beginSlice, sliceBytes } from '../lib/pauses.ts'
 import { weightUpTo } from '../lib/weight.ts'
-import { countValues, type EncodedMessage, encodedWithin, requireShallow } from './encoded.ts'
+import { type EncodedMessage, encodedWithin, requireShallow } from './encoded.ts'
 import type { A2aMessage } from './task.ts'
 
 /** A large message as it is stored, but for the ids of its task and context: those are known only in its transaction. */
@@ -21,8 +21,9 @@ export function isLarge(value: unknown): boolean {
  */
 export async function encodeLarge({ taskId: _, contextId: __, ...content }: A2aMessage): Promise<LargeMessage> {
   await beginSlice()
+  let values = 0
   try {
-    requireShallow(content, 'message')
+    values = requireShallow(content, 'message')
   } catch (problem) {
     return {
       stamp() {
@@ -30,14 +31,12 @@ export async function encodeLarge({ taskId: _, contextId: __, ...content }: A2aM
       },
     }
   }
-  await beginSlice()
-  const values = countValues(content)
   const bytes = await jsonInChunks(content)
   return {
     stamp({ taskId, contextId }) {
       const ids = { taskId, contextId }
       const text = Buffer.concat([bytes.subarray(0, -1), Buffer.from(`,${JSON.stringify(ids).slice(1)}`)])
-      return encodedWithin(text, values + countValues(ids), 'message')
+      return encodedWithin(text, values + Object.keys(ids).length, 'message')
     },
   }
 }

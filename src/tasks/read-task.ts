@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
-import { inputLimits, outputLimits } from '../limits.ts'
 import { parseInSlices } from '../lib/parse-in-slices.ts'
+import { inputLimits, outputLimits } from '../limits.ts'
 import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'

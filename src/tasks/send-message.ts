@@ -9,7 +9,7 @@ import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
 import { type EncodedMessage, encode } from './encoded.ts'
-import { encodeLarge, isLarge, type LargeMessage } from './large-message.ts'
+import { encodeLarge, type LargeMessage } from './large-message.ts'
 import { readSendOptions, requireAcceptedModes, type SendOptions, stampMessage, subjectOf } from './message-input.ts'
 import { requireContact, requireReferences, requireTaskToContinue } from './send-guards.ts'
 import { isInterrupted } from './state.ts'
@@ -21,6 +21,8 @@ import { addMessage, transition } from './transition.ts'
 export interface SendMessageInput {
   readonly message: A2aMessage
   readonly metadata?: JsonObject | undefined
+  /** Whether the work on the message takes more than one slice. */
+  readonly isLarge?: boolean | undefined
   /** A repeat with this key returns the task of the first request. */
   readonly idempotency?: Idempotency | undefined
   /** Refuses before anything is written: a writer that fails later costs those that share its transaction. */
@@ -54,7 +56,7 @@ export function sendMessage(
   if (!idempotency) context.sends.check(caller, agent)
   // A large one is encoded before the transaction, which others wait for.
   const send = () =>
-    isLarge(message)
+    input.isLarge
       ? encodeLarge(message).then((large) => storeMessage(context, caller, agent, input, large))
       : storeMessage(context, caller, agent, input)
   return idempotency ? context.repeats.run(caller.id, agent.id, idempotency, send) : send()

@@ -101,6 +101,7 @@ export async function sendFromCall(
   const input: SendMessageInput = {
     message,
     metadata: params.metadata as JsonObject | undefined,
+    isLarge: isLargeOne,
     idempotency: key === undefined ? undefined : { key, fingerprint: await fingerprint() },
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }

@@ -112,8 +112,7 @@ class CallGate {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, next) => this.#orRefuse(this.#onMetadata(metadata, next)),
-          onReceiveMessage: (message: ReceivedMessage, next) =>
-            this.#orRefuse(this.#onMessage(message, next)),
+          onReceiveMessage: (message: ReceivedMessage, next) => this.#orRefuse(this.#onMessage(message, next)),
           onReceiveHalfClose: (next) => next(),
           onCancel: () => {
             this.#canceled.abort('cancelled')

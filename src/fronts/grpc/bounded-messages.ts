@@ -1,8 +1,7 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { BinaryReader, getTextEncoding } from '@bufbuild/protobuf/wire'
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { Problem } from '../../errors.ts'
 import { sliceBytes } from '../../lib/pauses.ts'
-import { isStorable } from '../../lib/words.ts'
 import { inputLimits } from '../../limits.ts'
 
 /** Stands in for a request that was refused while it was decoded, until the call can be answered. */
@@ -67,9 +66,10 @@ class CountingReader extends BinaryReader {
     }
   }
 
+  /** Its bytes are looked at, not its text: that takes a tenth of the time. What is not UTF-8 becomes U+FFFD. */
   override string(strict?: boolean): string {
-    const text = super.string(strict)
-    if (isStorable(text)) return text
+    const bytes = this.bytes()
+    if (!bytes.includes(0)) return getTextEncoding().decodeUtf8(bytes, strict)
     throw new Problem('invalid-request', { detail: 'A text of the request contains U+0000. Remove it.' })
   }
 }
