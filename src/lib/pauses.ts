@@ -21,11 +21,6 @@ export function beginSlice(): Promise<void> {
   return begun
 }
 
-/** Returns a promise to await before work on so many bytes of JSON that cannot be interrupted: of a slice, if it takes a whole one. */
-export function beforeWork(bytes: number): Promise<void> | undefined {
-  return bytes < sliceBytes ? undefined : beginSlice()
-}
-
 async function workOff(): Promise<void> {
   isWorking = true
   for (let begin = waiting.shift(); begin; begin = waiting.shift()) {
