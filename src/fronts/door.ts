@@ -134,7 +134,7 @@ export function outside<T>(res: Response, wait: () => Promise<T>): Promise<T> {
 /** The bytes of the body of a request over HTTP, or of the content that it has read so far, whichever is more. */
 export function contentBytes(res: Response): number {
   const request = entered.get(res)?.request
-  return request ? Math.max(request.bytes, request.read) : 0
+  return request ? Math.max(request.bytes, request.arrived, request.read) : 0
 }
 
 /** Does the work of a request over HTTP. The content that it reads counts until the work and the answer are over. */

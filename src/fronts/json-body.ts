@@ -1,10 +1,13 @@
-import type { Request, RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../errors.ts'
+import { parseInSlices } from '../lib/parse-in-slices.ts'
 import { beginSlice, sliceBytes } from '../lib/pauses.ts'
 import { inputLimits } from '../limits.ts'
 import { weighBody } from './door.ts'
 import { requireModestJson, requireStorableJson } from './json-shape.ts'
+import { hasLargeContent } from './large-json.ts'
 import { readBody } from './read-body.ts'
+import { unreadable } from './unreadable.ts'
 
 /** The ways in which nearly every client writes the type of a JSON body. */
 const plainTypes: ReadonlySet<string | undefined> = new Set([
@@ -30,8 +33,8 @@ export function jsonBody(): RequestHandler[] {
 
 /**
  * Reads a body of these types as JSON. It may have `bytesMax` bytes, and the depth and number of values of `inputLimits`. A compressed
- * body is refused: only its compressed size would count against the limits of its sender. A large body is parsed while no other long
- * work is done. Errors: `invalid-json`, `invalid-request`, `unsupported-media-type`, `payload-too-large`, `rate-limited`.
+ * body is refused: only its compressed size would count against the limits of its sender. A large body is checked and parsed while no other
+ * long work is done, each step in an iteration of the event loop of its own; if its client disconnects meanwhile, it is dropped. Errors: `invalid-json`, `invalid-request`, `unsupported-media-type`, `payload-too-large`, `rate-limited`.
  */
 export function parseJson(bytesMax: number, type: string[], strict = true): RequestHandler {
   return async (req, res, next) => {
@@ -41,14 +44,22 @@ export function parseJson(bytesMax: number, type: string[], strict = true): Requ
     }
     requireUncompressed(req)
     const bytes = await readBody(req, res, bytesMax)
-    if (bytes !== undefined) {
-      const values = requireModestJson(bytes)
-      if (values > manyValues) weighBody(res, bytes.length + valueWeight * values)
-      if (bytes.length >= sliceBytes) await beginSlice()
-      req.body = parsed(bytes, strict)
-    }
+    if (bytes !== undefined)
+      req.body = bytes.length < sliceBytes ? parsed(bytes, res, strict) : await largeParsed(bytes, res, strict)
     next()
   }
+}
+
+/** A step of the work on a large body begins. Errors: `invalid-request` where its client has disconnected. */
+async function beginStep(res: Response): Promise<void> {
+  await beginSlice()
+  if (res.closed) throw unreadable()
+}
+
+/** Lets other requests go on between the work on a large body and what comes next. */
+export const pauseAfterLarge: RequestHandler = (_req, res, next) => {
+  if (hasLargeContent(res)) beginStep(res).then(() => next(), next)
+  else next()
 }
 
 function requireUncompressed({ headers }: Request): void {
@@ -68,25 +79,44 @@ function requireUtf8({ headers }: Request): void {
   throw new Problem('unsupported-media-type', { detail: 'The charset of the body is not supported. Send UTF-8.' })
 }
 
-function parsed(bytes: Buffer, strict: boolean): unknown {
+function parsed(bytes: Buffer, res: Response, strict: boolean): unknown {
+  weighValues(bytes, res)
   requireStorableJson(bytes)
   // As Express does it: an empty body is an empty object.
   if (bytes.length === 0) return {}
-  const value = parse(bytes)
-  if (strict && (typeof value !== 'object' || value === null)) throw invalidJson()
-  return value
-}
-
-function parse(bytes: Buffer): unknown {
-  const text = bytes.toString()
   try {
-    return JSON.parse(text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text)
+    return ofRightKind(JSON.parse(withoutMark(bytes).toString()), strict)
   } catch {
     throw invalidJson()
   }
 }
 
-const byteOrderMark = 0xfeff
+async function largeParsed(bytes: Buffer, res: Response, strict: boolean): Promise<unknown> {
+  await beginStep(res)
+  weighValues(bytes, res)
+  await beginStep(res)
+  requireStorableJson(bytes)
+  const value = await parseInSlices(withoutMark(bytes)).catch(() => {
+    throw invalidJson()
+  })
+  await beginStep(res)
+  return ofRightKind(value, strict)
+}
+
+function ofRightKind(value: unknown, strict: boolean): unknown {
+  if (strict && (typeof value !== 'object' || value === null)) throw invalidJson()
+  return value
+}
+
+/** A text in UTF-8 may begin with a byte order mark, which is not JSON. */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
+}
+
+function weighValues(bytes: Buffer, res: Response): void {
+  const values = requireModestJson(bytes)
+  if (values > manyValues) weighBody(res, bytes.length + valueWeight * values)
+}
 
 function requireJson(types: string[]): RequestHandler {
   return (req, _res, next) => {

@@ -12,24 +12,35 @@ const openObject = 0x7b
 const closeList = 0x5d
 const closeObject = 0x7d
 
+/** What a byte outside of a text means for the shape. */
+const plain = 0
+const begins = 1
+const ends = 2
+const separates = 3
+const quotes = 4
+const meanings = new Uint8Array(256)
+for (const byte of [openList, openObject]) meanings[byte] = begins
+for (const byte of [closeList, closeObject]) meanings[byte] = ends
+meanings[comma] = separates
+meanings[quote] = quotes
+
 /**
  * Refuses a JSON text that nests too deeply or has too many values, before it is parsed: parsing allocates many times the
  * text's size, and code that walks a deep value may exceed the stack. Accepts any bytes; the parser decides later whether they
  * are JSON. Returns the number of values, or a few more. Errors: `invalid-request` for depth, `payload-too-large` for the number of values.
  */
 export function requireModestJson(text: Buffer): number {
+  const depthMax = inputLimits.jsonDepth.max
+  const valuesMax = inputLimits.jsonValues.max
   let depth = 0
   let values = 1
   for (let at = 0; at < text.length; at++) {
-    const byte = text[at]!
-    if (byte === quote) at = endOfString(text, at)
-    else if (byte === comma) values++
-    else if (byte === openList || byte === openObject) {
-      depth++
-      values++
-      if (depth > inputLimits.jsonDepth.max) throw tooDeep()
-    } else if (byte === closeList || byte === closeObject) depth--
-    if (values > inputLimits.jsonValues.max) throw tooMany()
+    const meaning = meanings[text[at]!]!
+    if (meaning === plain) continue
+    if (meaning === quotes) at = endOfString(text, at)
+    else if (meaning === ends) depth--
+    else if (meaning === begins && ++depth > depthMax) throw tooDeep()
+    else if (++values > valuesMax) throw tooMany()
   }
   return values
 }
@@ -93,12 +104,23 @@ const hexDigits: readonly (number | undefined)[] = Array.from({ length: 128 }, (
   return Number.isNaN(digit) ? undefined : digit
 })
 
+/** Up to so many bytes of a text are looked at one by one: a call that looks for a quote costs as much. */
+const shortString = 64
+
 /** Returns the index of the quote that ends the string at `start`, or of the last byte if the string does not end. */
 function endOfString(text: Buffer, start: number): number {
-  for (let end = text.indexOf(quote, start + 1); end >= 0; end = text.indexOf(quote, end + 1)) {
-    let escapes = end - 1
-    while (text[escapes] === backslash) escapes--
-    if ((end - escapes) % 2 === 1) return end
+  for (let at = start + 1; at < text.length; ) {
+    const near = Math.min(at + shortString, text.length)
+    for (; at < near; at++) {
+      if (text[at] === quote) return at
+      if (text[at] === backslash) at++
+    }
+    const end = text.indexOf(quote, at)
+    if (end < 0) return text.length
+    let escapes = end
+    while (escapes > at && text[escapes - 1] === backslash) escapes--
+    if ((end - escapes) % 2 === 0) return end
+    at = end + 1
   }
   return text.length
 }

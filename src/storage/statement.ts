@@ -1,7 +1,10 @@
 import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 
-/** A value that both engines store unchanged. Booleans are 0 and 1, instants are milliseconds, JSON is text. */
-export type SqlValue = string | number | null
+/**
+ * A value that both engines store unchanged. Booleans are 0 and 1, instants are milliseconds, JSON is text. Bytes are of a text in UTF-8,
+ * and the statement casts them.
+ */
+export type SqlValue = string | number | null | Buffer
 
 /**
  * One SQL text with named parameters, written once for both engines and prepared once for each connection.

@@ -11,13 +11,26 @@ export interface Encoded {
   readonly size: number
 }
 
+/** The same for a message, of which a large one is bytes in UTF-8: they are stored without another conversion. */
+export interface EncodedMessage extends Omit<Encoded, 'text'> {
+  readonly text: string | Buffer
+}
+
 /** Errors: `payload-too-large`, `invalid-request`. */
 export function encode(value: object, field: string): Encoded {
-  requireShallow(value, field)
-  const text = JSON.stringify(value)
+  const values = requireShallow(value, field)
+  return encodedWithin(JSON.stringify(value), values, field)
+}
+
+/** @param values the fields and list entries in the text. Errors: `payload-too-large`. */
+export function encodedWithin<Text extends string | Buffer>(
+  text: Text,
+  values: number,
+  field: string,
+): Omit<Encoded, 'text'> & { readonly text: Text } {
   const bytes = Buffer.byteLength(text)
   const { max } = inputLimits.messageBytes
-  if (bytes <= max) return { text, bytes, size: bytes + taskLimits.valueBytes.max * countValues(value) }
+  if (bytes <= max) return { text, bytes, size: bytes + taskLimits.valueBytes.max * values }
   throw new Problem('payload-too-large', {
     field,
     detail: `${field}: has ${bytes} bytes as JSON, and at most ${max} are allowed. Send large data as a URL.`,
@@ -27,11 +40,12 @@ export function encode(value: object, field: string): Encoded {
 
 /**
  * Refuses a value with more levels than the readers of protocol buffers accept, of which some allow 100 messages in one another; an
- * object in `data` takes three. Without recursion. Errors: `invalid-request`.
+ * object in `data` takes three. Returns the number of its fields and list entries, at every depth. Without recursion. Errors: `invalid-request`.
  */
-export function requireShallow(value: object, field: string): void {
+export function requireShallow(value: object, field: string): number {
   const { max } = inputLimits.contentDepth
   let level: object[] = [value]
+  let values = 0
   for (let depth = 1; level.length > 0; depth++) {
     if (depth > max) {
       throw new Problem('invalid-request', {
@@ -40,32 +54,15 @@ export function requireShallow(value: object, field: string): void {
         extra: { limit: 'contentDepth', max },
       })
     }
-    level = innerOf(level)
-  }
-}
-
-/** The objects and lists that are fields or entries of these. */
-function innerOf(level: readonly object[]): object[] {
-  const found: object[] = []
-  for (const one of level) {
-    for (const key in one) {
-      const inner = (one as Record<string, unknown>)[key]
-      if (typeof inner === 'object' && inner !== null) found.push(inner)
+    const found: object[] = []
+    for (const one of level) {
+      for (const key in one) {
+        values++
+        const inner = (one as Record<string, unknown>)[key]
+        if (typeof inner === 'object' && inner !== null) found.push(inner)
+      }
     }
+    level = found
   }
-  return found
-}
-
-/** Counts the fields and list entries of a value, at every depth. Without recursion. */
-function countValues(value: object): number {
-  let count = 0
-  const open: object[] = [value]
-  for (let one = open.pop(); one; one = open.pop()) {
-    for (const key in one) {
-      count++
-      const inner = (one as Record<string, unknown>)[key]
-      if (typeof inner === 'object' && inner !== null) open.push(inner)
-    }
-  }
-  return count
+  return values
 }

@@ -1,10 +1,12 @@
 import { Problem } from '../errors.ts'
+import { parseInSlices } from '../lib/parse-in-slices.ts'
 import { inputLimits, outputLimits } from '../limits.ts'
 import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
 import { type AnswerReading, type ContentPlan, planContent, readContentWithin, readPlanned } from './content-within.ts'
+import type { EncodedMessage } from './encoded.ts'
 import { findAssignedBefore } from './former-assignee-store.ts'
 import type { TaskRole } from './state.ts'
 import { type A2aMessage, rolesOf, type Task, type TaskDocument } from './task.ts'
@@ -134,13 +136,15 @@ export async function loadTaskContent(db: Reader, task: Task, options: DocumentO
  * answer.
  * @param message the first message of the task, as JSON
  */
-export function contentOfStarted(
+export async function contentOfStarted(
   task: Task,
-  message: string,
+  message: EncodedMessage['text'],
   historyLength: number = historyMax,
-): TaskContent | undefined {
+): Promise<TaskContent | undefined> {
   if (task.size > outputLimits.task.max) return undefined
-  const history = historyLength > 0 ? [JSON.parse(message) as A2aMessage] : []
+  const read = (): unknown | Promise<unknown> =>
+    typeof message === 'string' ? JSON.parse(message) : parseInSlices(message)
+  const history = historyLength > 0 ? [(await read()) as A2aMessage] : []
   return { task, statusMessage: null, history, artifacts: [] }
 }
 

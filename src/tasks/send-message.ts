@@ -8,7 +8,8 @@ import { findFirstResult, type Idempotency, keepResult } from '../registry/idemp
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
-import { encode } from './encoded.ts'
+import { type EncodedMessage, encode } from './encoded.ts'
+import { encodeLarge, type LargeMessage } from './large-message.ts'
 import { readSendOptions, requireAcceptedModes, type SendOptions, stampMessage, subjectOf } from './message-input.ts'
 import { requireContact, requireReferences, requireTaskToContinue } from './send-guards.ts'
 import { isInterrupted } from './state.ts'
@@ -20,6 +21,8 @@ import { addMessage, transition } from './transition.ts'
 export interface SendMessageInput {
   readonly message: A2aMessage
   readonly metadata?: JsonObject | undefined
+  /** Whether the work on the message takes more than one slice. */
+  readonly isLarge?: boolean | undefined
   /** A repeat with this key returns the task of the first request. */
   readonly idempotency?: Idempotency | undefined
   /** Refuses before anything is written: a writer that fails later costs those that share its transaction. */
@@ -32,7 +35,7 @@ export interface SendMessageInput {
 export interface SentMessage {
   readonly task: Task
   /** The message as it is stored, as JSON, where it started the task: nothing else is in its history. */
-  readonly startedBy?: string
+  readonly startedBy?: EncodedMessage['text']
 }
 
 /**
@@ -51,7 +54,11 @@ export function sendMessage(
   context.usage.requireRoom(caller)
   // A repeat is answered whatever its sender has sent since.
   if (!idempotency) context.sends.check(caller, agent)
-  const send = () => storeMessage(context, caller, agent, input)
+  // A large one is encoded before the transaction, which others wait for.
+  const send = () =>
+    input.isLarge
+      ? encodeLarge(message).then((large) => storeMessage(context, caller, agent, input, large))
+      : storeMessage(context, caller, agent, input)
   return idempotency ? context.repeats.run(caller.id, agent.id, idempotency, send) : send()
 }
 
@@ -60,6 +67,7 @@ function storeMessage(
   caller: Caller,
   agent: Agent,
   input: SendMessageInput,
+  large?: LargeMessage,
 ): Promise<SentMessage> {
   const { message, metadata } = input
   // The transaction may run again. The message counts once.
@@ -74,10 +82,9 @@ function storeMessage(
     await requireReferences(tx, caller, message)
     const taskId = taskIdOf(message)
     await input.room?.(tx, taskId)
-    const { task, text } = await receive(tx, context, { ...input, caller, agent, countSend })
-    const bytes = rowBytes + Buffer.byteLength(text) + bytesOf(taskId ? undefined : metadata)
-    context.usage.add(tx, caller, bytes)
-    return taskId === undefined ? { task, startedBy: text } : { task }
+    const { task, stored } = await receive(tx, context, { ...input, large, caller, agent, countSend })
+    context.usage.add(tx, caller, rowBytes + stored.bytes + bytesOf(taskId ? undefined : metadata))
+    return taskId === undefined ? { task, startedBy: stored.text } : { task }
   })
 }
 
@@ -94,6 +101,8 @@ async function findRepeat(
 type Recipient = Pick<Agent, 'id' | 'handle' | 'defaultWakePolicy'>
 
 interface Sending extends SendMessageInput {
+  /** The message, where it is large. */
+  readonly large: LargeMessage | undefined
   readonly caller: Caller
   readonly agent: Agent
   /** Counts the message against the rates of its sender. Errors: `rate-limited`, `recipient-storm`. */
@@ -108,7 +117,7 @@ async function receive(
   tx: Transaction,
   context: TaskContext,
   sending: Sending,
-): Promise<{ readonly task: Task; readonly text: string }> {
+): Promise<{ readonly task: Task; readonly stored: EncodedMessage }> {
   const { caller, agent } = sending
   const taskId = taskIdOf(sending.message)
   const existing =
@@ -119,7 +128,7 @@ async function receive(
   const options = readSendOptions(sending.metadata, sending.message.metadata)
   const task = existing ?? newTask(sending, options, tx.now)
   const stamped = stampMessage(sending.message, task)
-  const message = encode(stamped, 'message')
+  const message = sending.large?.stamp(stamped) ?? encode(stamped, 'message')
   requireRoomForMessage(task, message)
   // The first write: if another gateway has just used the key, only this request runs again.
   if (sending.idempotency) await keepResult(tx, caller.id, agent.id, sending.idempotency, task.id)
@@ -134,9 +143,8 @@ async function receive(
     wakePolicy: options.wakePolicy ?? recipient.defaultWakePolicy,
   })
   await sending.within?.(tx, task)
-  const { text } = message
   if (existing && !isInterrupted(existing.state)) {
-    return { task: await addMessage(tx, context, task, { message, mail }), text }
+    return { task: await addMessage(tx, context, task, { message, mail }), stored: message }
   }
   const moved = await transition(tx, context, task, {
     to: 'submitted',
@@ -157,7 +165,7 @@ async function receive(
       },
     ],
   })
-  return { task: moved, text }
+  return { task: moved, stored: message }
 }
 
 /** Who gets a message: the assignee. While the one that a task was handed over to is removed, the agent that it was sent to. Source: D18. */

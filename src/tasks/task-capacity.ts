@@ -1,10 +1,10 @@
 import { Problem } from '../errors.ts'
 import { taskLimits } from '../limits.ts'
-import type { Encoded } from './encoded.ts'
+import type { Encoded, EncodedMessage } from './encoded.ts'
 import type { Task } from './task.ts'
 
 /** Refuses a message that a task has no room for. Errors: `payload-too-large`. */
-export function requireRoomForMessage(task: Task, message: Encoded): void {
+export function requireRoomForMessage(task: Task, message: EncodedMessage): void {
   const { max } = taskLimits.messages
   if (task.messageCount >= max) throw full(task, 'message', `${max} messages`, { limit: 'messages', max })
   requireBytes(task, message, 'message')
@@ -17,7 +17,7 @@ export function requireRoomForChunk(task: Task, chunk: Encoded): void {
   requireBytes(task, chunk, 'artifact')
 }
 
-function requireBytes(task: Task, { size }: Encoded, field: string): void {
+function requireBytes(task: Task, { size }: Pick<Encoded, 'size'>, field: string): void {
   const { max } = taskLimits.bytes
   if (task.size + size > max) throw full(task, field, `${max} bytes`, { limit: 'bytes', max })
 }

@@ -1,12 +1,13 @@
 import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
-import type { Encoded } from './encoded.ts'
+import type { EncodedMessage } from './encoded.ts'
 import type { A2aMessage, Task } from './task.ts'
 
-const insert = statement<{ taskId: string; seq: number; message: string; size: number; now: number }>(
+const insert = statement<{ taskId: string; seq: number; message: EncodedMessage['text']; size: number; now: number }>(
+  // The bytes of a large text become a text.
   sql`insert into task_message (task_id, seq, message, size, created_at)
-  values (${p('taskId')}, ${p('seq')}, ${p('message')}, ${p('size')}, ${p('now')})`,
+  values (${p('taskId')}, ${p('seq')}, cast(${p('message')} as text), ${p('size')}, ${p('now')})`,
 )
 const messageAt = statement<{ taskId: string; seq: number }, { message: string }>(
   sql`select message from task_message where task_id = ${p('taskId')} and seq = ${p('seq')}`,
@@ -25,7 +26,7 @@ export async function insertTaskMessage(
   tx: Transaction,
   taskId: string,
   seq: number,
-  { text, size }: Encoded,
+  { text, size }: EncodedMessage,
 ): Promise<void> {
   await tx.run(insert, { taskId, seq, message: text, size, now: tx.now })
 }

@@ -6,7 +6,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { type NewChunk, withChunks } from './artifact.ts'
 import { insertChunk } from './artifact-store.ts'
 import type { TaskContext } from './context.ts'
-import type { Encoded } from './encoded.ts'
+import type { EncodedMessage } from './encoded.ts'
 import { requireMove, type TaskState } from './state.ts'
 import type { Task } from './task.ts'
 import { artifactAdded, projectsOf, stateChanged } from './task-events.ts'
@@ -21,7 +21,7 @@ export interface Transition {
   /** The id of that agent, or `operator`; absent for the gateway. */
   readonly actorId?: string | undefined
   /** Joins the history. It is the task's status message, unless it came as mail. */
-  readonly message?: Encoded | undefined
+  readonly message?: EncodedMessage | undefined
   /** Checked by `prepareChunks`. */
   readonly artifacts?: readonly NewChunk[] | undefined
   /** Why the gateway moves the task by its own decision. */
@@ -96,7 +96,7 @@ export async function addMessage(
   tx: Transaction,
   context: Pick<TaskContext, 'append'>,
   task: Task,
-  { message, mail }: { readonly message: Encoded; readonly mail: NewEvent },
+  { message, mail }: { readonly message: EncodedMessage; readonly mail: NewEvent },
 ): Promise<Task> {
   if (!(await updateMessageCount(tx, task, message))) throw await staleTask(tx, task)
   const next = { ...withMessage(task, message), version: task.version + 1, updatedAt: tx.now }
@@ -107,7 +107,7 @@ export async function addMessage(
 
 const isNew = (task: Task): boolean => task.version === 0
 
-function withMessage(task: Task, message: Encoded | undefined): Task {
+function withMessage(task: Task, message: EncodedMessage | undefined): Task {
   if (!message) return task
   return { ...task, messageCount: task.messageCount + 1, size: task.size + message.size }
 }

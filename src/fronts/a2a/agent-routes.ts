@@ -12,7 +12,7 @@ import { bearerKey, callerOf } from '../auth.ts'
 import { nameRequest, takeShare } from '../door.ts'
 import type { FailedTries } from '../failed-tries.ts'
 import { inOrder } from '../in-order.ts'
-import { parseJson } from '../json-body.ts'
+import { parseJson, pauseAfterLarge } from '../json-body.ts'
 import { noteKeyIsValid } from '../request-queue.ts'
 import { requireRead } from '../unsent-answers.ts'
 import { addRetryHeaders, sendA2aProblem } from './answer.ts'
@@ -69,6 +69,7 @@ export function agentRoutes(context: AgentFrontContext): Router {
       ...authoriseA2a(),
       nameRequest(context.shares, nameOf),
       checkParts,
+      pauseAfterLarge,
       beginCall(context),
       atAddress,
       refuseOther,

@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto'
 import { type Task as A2aTask, Message, SendMessageRequest } from '@a2a-js/sdk'
 import { companyLimits } from '../../gateway-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { jsonTexts } from '../../lib/json-in-chunks.ts'
+import { beginSlice } from '../../lib/pauses.ts'
 import type { BeginReading } from '../../tasks/content-within.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
+import { isLarge } from '../../tasks/large-message.ts'
 import { readMessageAnswer } from '../../tasks/message-answer.ts'
 import type { PushContext } from '../../tasks/push-config.ts'
 import { contentOfStarted } from '../../tasks/read-task.ts'
@@ -43,8 +46,14 @@ export async function answerSend(
   const options = { historyLength, sizeMax, beginReading: waitingOnce(call.beginReading), isCertain: true }
   if (!waits) {
     // The stored task would be the same. To read it would mean to wait for the commit of later writers.
-    const content = startedBy === undefined ? undefined : contentOfStarted(task, startedBy, historyLength)
-    return content ? toA2aTask(content) : await loadA2aTask(context.db, task, options)
+    const content = startedBy === undefined ? undefined : await contentOfStarted(task, startedBy, historyLength)
+    if (!content) return await loadA2aTask(context.db, task, options)
+    if (typeof startedBy === 'string') return toA2aTask(content)
+    await beginSlice()
+    const answer = toA2aTask(content)
+    // The transport encodes it.
+    await beginSlice()
+    return answer
   }
   if (!isSettled(task.state)) {
     task = await waitForTask(context, task.id, {
@@ -80,15 +89,20 @@ export async function sendFromCall(
   call: A2aCall,
   requestedVersion: string,
 ): Promise<SentMessage> {
+  const isLargeOne = isLarge(request.message)
+  // The transport has decoded it.
+  if (isLargeOne) await beginSlice()
   const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
   const message = Message.toJSON(requireMessage(params)) as A2aMessage
   const push = params.configuration?.taskPushNotificationConfig
   const { idempotencyKey: key, caller } = call
   if (push) authorise(a2aOperation('CreateTaskPushNotificationConfig'), caller)
+  const fingerprint = isLargeOne ? () => largeFingerprint(params, message) : () => fingerprintOf(params)
   const input: SendMessageInput = {
     message,
     metadata: params.metadata as JsonObject | undefined,
-    idempotency: key === undefined ? undefined : { key, fingerprint: fingerprint(params) },
+    isLarge: isLargeOne,
+    idempotency: key === undefined ? undefined : { key, fingerprint: await fingerprint() },
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
   const sent = await sendMessage(context, caller, call.agent, input)
@@ -102,8 +116,19 @@ function isBlocking({ configuration }: SendMessageRequest, requestedVersion: str
 }
 
 /** Identifies a repeat: the whole request, the same over all transports. */
-function fingerprint(params: SendMessageRequest): string {
+function fingerprintOf(params: SendMessageRequest): string {
   return createHash('sha256')
     .update(JSON.stringify([params.message, params.configuration, params.metadata]))
     .digest('hex')
+}
+
+/** The same for a large message, over several iterations of the event loop. Bytes are in base64: a number for each would take seconds. */
+async function largeFingerprint(params: SendMessageRequest, { parts }: A2aMessage): Promise<string> {
+  const inBase64 = params.message?.parts.map((part, index) =>
+    part.content?.$case === 'raw' ? { ...part, content: { $case: 'raw', value: parts[index]?.raw } } : part,
+  )
+  const hash = createHash('sha256')
+  const message = { ...params.message, parts: inBase64 }
+  for await (const text of jsonTexts([message, params.configuration, params.metadata])) hash.update(text)
+  return hash.digest('hex')
 }

@@ -2,6 +2,7 @@ import { type Metadata, type ServerInterceptingCallInterface, type ServerInterce
 import { tenantMetadata } from '../../agent-card/card.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import { requireStillValid } from '../../identity/authenticate.ts'
+import { beginSlice } from '../../lib/pauses.ts'
 import { inputLimits } from '../../limits.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { anyCall, callEntry } from '../access/a2a-access.ts'
@@ -20,7 +21,7 @@ import {
   setAdmission,
   trailersFor,
 } from './admission.ts'
-import { RefusedMessage } from './bounded-messages.ts'
+import { RefusedMessage, UndecodedMessage } from './bounded-messages.ts'
 import { type CallLine, CallLines } from './call-line.ts'
 import { CallsOfConnection } from './calls-of-connection.ts'
 import { refusal, sendableStatus } from './failure.ts'
@@ -71,6 +72,8 @@ export function admitCalls(
 
 type Status = Parameters<ServerInterceptingCallInterface['sendStatus']>[0]
 
+type ReceivedMessage = { tenant?: string } | RefusedMessage | UndecodedMessage
+
 /** Admits or refuses one call. */
 class CallGate {
   readonly #context: AgentFrontContext
@@ -109,8 +112,7 @@ class CallGate {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, next) => this.#orRefuse(this.#onMetadata(metadata, next)),
-          onReceiveMessage: (message: { tenant?: string } | RefusedMessage, next) =>
-            this.#orRefuse(this.#onMessage(message, next)),
+          onReceiveMessage: (message: ReceivedMessage, next) => this.#orRefuse(this.#onMessage(message, next)),
           onReceiveHalfClose: (next) => next(),
           onCancel: () => {
             this.#canceled.abort('cancelled')
@@ -155,16 +157,15 @@ class CallGate {
     })
   }
 
-  async #onMessage<Message extends { tenant?: string } | RefusedMessage>(
-    message: Message,
-    next: (message: Message) => void,
-  ): Promise<void> {
+  async #onMessage(received: ReceivedMessage, next: (message: { tenant?: string }) => void): Promise<void> {
     if (!this.#admitted) return
     const { metadata, ...admitted } = this.#admitted
     const { caller, request } = admitted
     const { shares } = this.#context
-    this.#bytes = bytesOf(message)
+    this.#bytes = bytesOf(received)
     shares.large.endUpload(caller, request, this.#bytes)
+    const message = received instanceof UndecodedMessage ? await this.#decode(received) : received
+    if (!message) return
     const isRefused = message instanceof RefusedMessage
     // A message that was refused while it was decoded has no answer with which it would be noted.
     shares.noteBytes(caller, this.#bytes, isRefused ? request : undefined)
@@ -175,6 +176,12 @@ class CallGate {
     const called = await findCalled(this.#context, this.#incoming, caller, tenant)
     setAdmission(metadata, { ...admitted, ...called })
     next(message)
+  }
+
+  /** Decodes a large message. undefined: the call is over. */
+  async #decode(message: UndecodedMessage): Promise<{ tenant?: string } | RefusedMessage | undefined> {
+    await beginSlice()
+    return this.#isOver ? undefined : message.decode()
   }
 
   /** Counts an answer of the call. */

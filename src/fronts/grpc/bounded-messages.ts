@@ -1,7 +1,7 @@
-import { BinaryReader } from '@bufbuild/protobuf/wire'
+import { BinaryReader, getTextEncoding } from '@bufbuild/protobuf/wire'
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { Problem } from '../../errors.ts'
-import { isStorable } from '../../lib/words.ts'
+import { sliceBytes } from '../../lib/pauses.ts'
 import { inputLimits } from '../../limits.ts'
 
 /** Stands in for a request that was refused while it was decoded, until the call can be answered. */
@@ -13,14 +13,27 @@ export class RefusedMessage {
   }
 }
 
+/** A large request that is decoded when nothing else is done in its iteration of the event loop. */
+export class UndecodedMessage {
+  /** Returns the request, or why it is refused. */
+  readonly decode: () => object
+
+  constructor(decode: () => object) {
+    this.decode = decode
+  }
+}
+
 /**
  * Gives a service the limits of JSON bodies: the number of values, counted before they are created, the depth, and strings that
- * can be stored. A request beyond them is decoded to a `RefusedMessage`.
+ * can be stored. A request beyond them is decoded to a `RefusedMessage`. A large one
+ * is an `UndecodedMessage` at first.
  */
 export function bounded<Service extends ServiceDefinition<UntypedServiceImplementation>>(service: Service): Service {
   const methods = Object.entries(service).map(([name, method]) => {
     const decode = method.requestDeserialize as (bytes: Buffer) => object
-    return [name, { ...method, requestDeserialize: (bytes: Buffer) => readBounded(decode, bytes) }]
+    const read = (bytes: Buffer): object =>
+      bytes.length < sliceBytes ? readBounded(decode, bytes) : new UndecodedMessage(() => readBounded(decode, bytes))
+    return [name, { ...method, requestDeserialize: read }]
   })
   return Object.fromEntries(methods) as Service
 }
@@ -53,9 +66,10 @@ class CountingReader extends BinaryReader {
     }
   }
 
+  /** Its bytes are looked at, not its text: that takes a tenth of the time. What is not UTF-8 becomes U+FFFD. */
   override string(strict?: boolean): string {
-    const text = super.string(strict)
-    if (isStorable(text)) return text
+    const bytes = this.bytes()
+    if (!bytes.includes(0)) return getTextEncoding().decodeUtf8(bytes, strict)
     throw new Problem('invalid-request', { detail: 'A text of the request contains U+0000. Remove it.' })
   }
 }

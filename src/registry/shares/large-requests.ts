@@ -112,6 +112,7 @@ export class LargeRequests {
 
   /** The body of a request has arrived: it counts with its own size, if it is large. */
   endUpload(caller: Caller, request: Bulk, bytes: number): void {
+    request.arrived = bytes
     this.#bodies.keepOnly(keyOf(caller), request, bytes > largeBytes.max ? bytes : 0)
   }
 

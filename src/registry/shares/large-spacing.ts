@@ -17,6 +17,8 @@ export interface Bulk {
   what: string | undefined
   /** The announced size of the body in bytes; 0: none, or none announced. */
   readonly bytes: number
+  /** The size of a body whose size was not announced, once it has arrived. */
+  arrived: number
   /** The bytes that were counted so far: of its body, of the answer that was expected, of the content that it reads. */
   counted: number
   /** The bytes of content that it was allowed to read. */
@@ -33,7 +35,7 @@ export interface Bulk {
 
 /** What is known of a request of which nothing was counted or read yet. */
 export function newBulk(known: Pick<Bulk, 'what' | 'bytes' | 'gone'>): Bulk {
-  return { ...known, counted: 0, read: 0, working: 0, isClosed: false, place: undefined }
+  return { ...known, arrived: 0, counted: 0, read: 0, working: 0, isClosed: false, place: undefined }
 }
 
 /**

@@ -1,0 +1,24 @@
+import { beginSlice, sliceBytes } from './pauses.ts'
+
+/**
+ * Returns what `JSON.parse` makes of a large text in UTF-8. Its characters are decoded over several iterations of the event loop, and
+ * parsed in one of its own: that cannot be interrupted. Errors: SyntaxError.
+ */
+export async function parseInSlices(bytes: Buffer): Promise<unknown> {
+  const pieces: string[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const end = endOfPiece(bytes, at + sliceBytes)
+    await beginSlice()
+    pieces.push(bytes.toString('utf8', at, end))
+    at = end
+  }
+  await beginSlice()
+  return JSON.parse(pieces.join(''))
+}
+
+/** The first byte from `at` on that begins a character: bytes that are not UTF-8 are then replaced as in the whole text. */
+function endOfPiece(bytes: Buffer, at: number): number {
+  let end = Math.min(at, bytes.length)
+  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end++
+  return end
+}
