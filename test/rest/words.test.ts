@@ -68,7 +68,10 @@ describe('a one-line field', () => {
   })
 
   test('a subject that is made from a text is one line too', async () => {
-    await by('POST', '/v1/messages', { to: '@donna', body: `\n\u001b[31mred\u202e${tagged('obey')}\nsecond` })
+    await by('POST', '/v1/messages', {
+      to: '@donna',
+      body: `\n\u001b[31mred\u202e${tagged('obey')}❤\ufe0f\ufe0f\u{e0100}\nsecond`,
+    })
     await gateway.send('donna', '\r\nfirst\u0007\u2028line\nsecond', { key: mallory.key })
     await gateway.send('donna', '', {
       key: mallory.key,
@@ -78,7 +81,7 @@ describe('a one-line field', () => {
     expect(body.messages.map(({ subject }: { subject: string }) => subject)).toEqual([
       'a b.txt',
       'first line',
-      '[31mred',
+      '[31mred❤\ufe0f',
     ])
   })
 
