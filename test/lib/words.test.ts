@@ -212,7 +212,7 @@ describe('of any text', () => {
   })
 })
 
-// 16 MB of each take less than a second. Were it to grow with the square of the length, none would end within the time of a test.
+// 16 MB of each take about a second at most. Were it to grow with the square of the length, none would end within the time of a test.
 test.each([
   ['selectors', emoji],
   ['selectors of ideographs', '\u{e0100}'],
