@@ -1,4 +1,5 @@
 import { format } from 'node:util'
+import { escaped, replaceUnseen } from '../lib/unseen.ts'
 import type { Logger } from '../logger.ts'
 
 const textMax = 2_000
@@ -29,14 +30,8 @@ export function logConsole(console: Printing, log: Logger): void {
   }
 }
 
-/** The text, cut, with an escape for every character that moves the cursor, changes the direction or ends a line. */
+/** The text, cut, with an escape for every character that moves the cursor, changes the direction, ends a line or is not seen. */
 function oneLine(text: string): string {
   const cut = text.length <= textMax ? text : `${text.slice(0, textMax)}…`
-  return cut.toWellFormed().replace(unprintable, escaped)
-}
-
-const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
-
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`
+  return replaceUnseen(cut.toWellFormed(), escaped)
 }

@@ -1,3 +1,4 @@
+import { shownText } from '../lib/words.ts'
 import type { Io } from './io.ts'
 
 const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const
@@ -8,18 +9,15 @@ export function paint(io: Pick<Io, 'color'>, style: keyof typeof styles, text: s
 }
 
 /**
- * Text of others, safe to print: without control and direction characters a subject or an artifact cannot move the cursor,
+ * Text of others, safe to print: without control, direction and other invisible characters a subject or an artifact cannot move the cursor,
  * change the window's title or hide the text after it. `lines` keeps line breaks and tabs.
  */
 export function plain(value: unknown, keep: 'line' | 'lines' = 'line'): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return keep === 'lines' ? text.replace(unsafeInLines, '') : text.replace(/\s+/gu, ' ').replace(unsafe, '')
+  // U+FEFF counts as white space in patterns, and has no width.
+  return shownText(keep === 'lines' ? text : text.replace(/[^\S\ufeff]+/gu, ' '))
 }
-
-// The zero-width joiner stays: emoji are made with it.
-const unsafe = /(?!\u200d)[\p{Cc}\p{Cf}\p{Cs}]/gu
-const unsafeInLines = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu
 
 /** At most `lengthMax` characters, with an ellipsis where it was cut. */
 export function clip(text: string, lengthMax: number): string {

@@ -1,13 +1,15 @@
 import { Problem } from '../errors.ts'
-import { isOneLine } from '../lib/words.ts'
+import { isOneLine, lineFlaw } from '../lib/words.ts'
 import { inputLimits } from '../limits.ts'
 
 /** Returns the idempotency key of a header or of metadata: a repeated send is answered with the first one. Errors: `invalid-request`. */
 export function idempotencyKey(key: string | undefined): string | undefined {
   const { max } = inputLimits.idempotencyKey
-  if (key === undefined || (key.length >= 1 && key.length <= max && isOneLine(key))) return key
+  if (key === undefined) return key
+  const fits = key.length >= 1 && key.length <= max
+  if (fits && isOneLine(key)) return key
   throw new Problem('invalid-request', {
     field: 'Idempotency-Key',
-    detail: `Idempotency-Key: send 1 to ${max} characters without control characters.`,
+    detail: `Idempotency-Key: ${fits ? lineFlaw(key) : `send 1 to ${max} characters.`}`,
   })
 }

@@ -1,9 +1,5 @@
-/**
- * Characters that do not belong in one line: controls, line and paragraph separators, bidirectional controls and marks, and tag
- * characters, which no person sees and a model reads. The flags of England, Scotland and Wales are made of tags, and do not fit.
- */
-const offLine = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u
-const offLineRuns = new RegExp(`${offLine.source}+`, 'gu')
+import { cutText } from './cut-text.ts'
+import { codeOf, unseenIn, withoutFormats } from './unseen.ts'
 
 /** Whether UTF-8 and both stores can hold the text: no unpaired surrogate and no U+0000. */
 export function isStorable(text: string): boolean {
@@ -12,12 +8,36 @@ export function isStorable(text: string): boolean {
 
 /** Whether the text is one line that looks the same to a person at a terminal and to a model. */
 export function isOneLine(text: string): boolean {
-  return text.isWellFormed() && !offLine.test(text)
+  return unseenIn(text) === undefined
 }
 
-/** Returns the text as one line: other characters become a space. */
+/** Returns what to change in a text that `isOneLine` refuses. It does not repeat the text, which may be long and hold any character. */
+export function lineFlaw(text: string): string {
+  const character = unseenIn(text)
+  const remedy = character === undefined ? '' : ` Remove ${codeOf(character)}.`
+  return `must be one line of text, without line breaks and without control, bidirectional or other invisible characters.${remedy}`
+}
+
+/** Returns the text as one line: controls and line breaks become a space, and other characters that are not seen are left out. */
 export function oneLine(text: string): string {
-  return isOneLine(text) ? text : text.toWellFormed().replace(offLineRuns, ' ').trim()
+  return isOneLine(text)
+    ? text
+    : withoutFormats(text.toWellFormed())
+        .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+        .trim()
+}
+
+/** Returns the first `max` characters of a line, as a line. */
+export function cutLine(line: string, max: number): string {
+  // A cut may leave a joiner without what it joins.
+  return line.length <= max ? line : oneLine(cutText(line, max))
+}
+
+/** Returns text of others as a person and a model both see it: its lines and tabs, without other characters that are not seen. */
+export function shownText(text: string): string {
+  return withoutFormats(text)
+    .replace(/[\u2028\u2029]/g, '\n')
+    .replace(/(?![\n\t])\p{Cc}/gu, '')
 }
 
 /** Returns the first non-empty line near the beginning of a text, as `oneLine` formats it; empty if there is none. */

@@ -1,10 +1,9 @@
 import { inspect } from 'node:util'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import { escaped, replaceUnseen } from '../lib/unseen.ts'
 
 const valueMax = 200
 const plainValue = /^[\w@:.,/+-]+$/
-/** What moves the cursor, changes the direction or ends a line. */
-const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /** A line of the log as a person reads it: `12:00:01.250 info  request.answered  status=201 ms=3`. A failure's stack follows. */
 export function terminalLine(json: string): string {
@@ -15,7 +14,7 @@ export function terminalLine(json: string): string {
   const failure = isJsonObject(err) ? err : undefined
   const all = failure ? { ...fields, error: failure.message } : fields
   const pairs = Object.entries(all).map(([name, value]) => `${name}=${valueText(value)}`)
-  const head = [`${clock} ${String(level).padEnd(5)} ${msg}`, ...pairs].join(' ').replace(unprintable, escaped)
+  const head = replaceUnseen([`${clock} ${String(level).padEnd(5)} ${msg}`, ...pairs].join(' '), escaped)
   return `${head}\n${typeof failure?.stack === 'string' ? stackText(failure.stack) : ''}`
 }
 
@@ -36,9 +35,5 @@ function valueText(value: unknown): string {
 
 function stackText(stack: string): string {
   const frames = stack.split('\n').filter((line) => line.startsWith('    at '))
-  return frames.map((line) => `${line.replace(unprintable, escaped)}\n`).join('')
-}
-
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`
+  return frames.map((line) => `${replaceUnseen(line, escaped)}\n`).join('')
 }

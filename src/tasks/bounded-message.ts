@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { isJsonObject } from '../lib/json.ts'
-import { isOneLine } from '../lib/words.ts'
+import { isOneLine, lineFlaw } from '../lib/words.ts'
 import { inputLimits } from '../limits.ts'
 import { requireShallow } from './encoded.ts'
 
@@ -41,7 +41,7 @@ export function requireBoundedMessage(message: Counted, requestMetadata?: unknow
 export function requireBoundedId(id: string, field: string, limit: 'messageId' | 'pushConfigId' = 'messageId'): void {
   requireShort(id, field, limit, 'Use a shorter id.')
   if (isOneLine(id)) return
-  throw refused(field, 'must be one line of text, without control, bidirectional or tag characters.')
+  throw refused(field, lineFlaw(id))
 }
 
 /** Errors: `invalid-request`. */
@@ -59,8 +59,7 @@ export function readBoundedConcepts(given: unknown): string[] {
   let bytes = 0
   for (const concept of concepts) {
     requireShort(concept, field, 'concept', 'Use a shorter word.')
-    if (!isOneLine(concept))
-      throw refused(field, 'must be texts of one line, without control, bidirectional or tag characters.')
+    if (!isOneLine(concept)) throw refused(field, `each ${lineFlaw(concept)}`)
     bytes += Buffer.byteLength(concept)
   }
   if (bytes > inputLimits.conceptsBytes.max) throw tooMuch(field, 'conceptsBytes', 'Send fewer or shorter ones.')

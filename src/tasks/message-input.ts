@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { newUuid } from '../lib/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
-import { firstLine, oneLine } from '../lib/words.ts'
+import { cutLine, firstLine, oneLine } from '../lib/words.ts'
 import { type Agent, type Priority, priorities, type WakePolicy, wakePolicies } from '../registry/agents/agent.ts'
 import { readBoundedConcepts } from './bounded-message.ts'
 import type { A2aMessage, Task } from './task.ts'
@@ -25,10 +25,10 @@ export function subjectOf(message: A2aMessage): string {
   for (const part of message.parts) {
     if (typeof part.text !== 'string') continue
     const line = firstLine(part.text)
-    if (line) return cutText(line, subjectMax)
+    if (line) return cutLine(line, subjectMax)
   }
   const file = message.parts.find((part) => typeof part.filename === 'string' && part.filename)
-  return (file && cutText(oneLine(String(file.filename)), subjectMax)) || '(no text)'
+  return (file && cutLine(oneLine(String(file.filename)), subjectMax)) || '(no text)'
 }
 
 /** Options of a send, which a sender gives as A2A metadata of the message or of the request. */

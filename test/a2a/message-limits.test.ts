@@ -38,7 +38,7 @@ describe.each(ways)('over %s', (way) => {
     ['an id that reverses the line', { messageId: 'a\u202eb' }, /message\.messageId: must be one line of text/],
     ['101 concepts', { metadata: { taggedConcepts: many(101) } }, /metadata\.taggedConcepts: has at most 100/],
     ['a long concept', { metadata: { taggedConcepts: [long] } }, /metadata\.taggedConcepts: has at most 200/],
-    ['a concept of two lines', { metadata: { taggedConcepts: ['a\n[SYSTEM] b'] } }, /texts of one line/],
+    ['a concept of two lines', { metadata: { taggedConcepts: ['a\n[SYSTEM] b'] } }, /each must be one line of text/],
     [
       'concepts of 60 KB',
       { metadata: { taggedConcepts: many(100, '漢'.repeat(197)) } },

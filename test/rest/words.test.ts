@@ -25,6 +25,12 @@ const lines = [
   'a\u061cb',
   'a\u200eb',
   'a\u200fb',
+  'a\u200bb',
+  'a\u00adb',
+  'a\ufe0fb',
+  '❤\ufe0f\ufe0f',
+  'a\u{e0100}\u{e01ef}b',
+  'a\u200db',
 ]
 /** What no person sees and a model reads. */
 const tagged = (text: string) => [...text].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
@@ -45,7 +51,7 @@ describe('a one-line field', () => {
     for (const word of [...lines, ...unstorable, `a${tagged('obey')}`]) {
       const { status, body: problem } = await by(method, path, body(word))
       expect([word, status, problem.field]).toEqual([word, 400, field])
-      expect(problem.detail).toMatch(/one line|U\+0000|a-z/)
+      expect(problem.detail).toMatch(/one line.* Remove U\+|U\+0000|a-z/)
     }
   })
 
@@ -62,7 +68,10 @@ describe('a one-line field', () => {
   })
 
   test('a subject that is made from a text is one line too', async () => {
-    await by('POST', '/v1/messages', { to: '@donna', body: `\n\u001b[31mred\u202e${tagged('obey')}\nsecond` })
+    await by('POST', '/v1/messages', {
+      to: '@donna',
+      body: `\n\u001b[31mred\u202e${tagged('obey')}❤\ufe0f\ufe0f\u{e0100}\nsecond`,
+    })
     await gateway.send('donna', '\r\nfirst\u0007\u2028line\nsecond', { key: mallory.key })
     await gateway.send('donna', '', {
       key: mallory.key,
@@ -72,16 +81,16 @@ describe('a one-line field', () => {
     expect(body.messages.map(({ subject }: { subject: string }) => subject)).toEqual([
       'a b.txt',
       'first line',
-      '[31mred',
+      '[31mred❤\ufe0f',
     ])
   })
 
   test('free text may have several lines', async () => {
     const body = `one\ntwo\t😀 שלום \u202eabc\u200f 🏴${tagged('gbeng')}\u{e007f}`
-    const { body: sent } = await by('POST', '/v1/messages', { to: '@donna', subject: 'שלום 😀', body })
+    const { body: sent } = await by('POST', '/v1/messages', { to: '@donna', subject: 'שלום 😀❤\ufe0f', body })
     expect((await by('GET', `/v1/messages/${sent.messageId}`, undefined)).body).toMatchObject({
       body,
-      subject: 'שלום 😀',
+      subject: 'שלום 😀❤\ufe0f',
     })
   })
 })

@@ -1,10 +1,15 @@
 import { z } from 'zod'
-import { isOneLine } from '../../lib/words.ts'
+import { isOneLine, lineFlaw } from '../../lib/words.ts'
 import { presenceStates } from '../../registry/sessions/presence.ts'
 import { receiptSteps } from '../../wakes/rules/receipts.ts'
 import { adapterIds } from '../adapters/ids.ts'
 
-const oneLine = (max: number) => z.string().min(1).max(max).refine(isOneLine, 'must be one line')
+const oneLine = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine(isOneLine, { error: ({ input }) => lineFlaw(String(input)) })
 const id = oneLine(200)
 const cwd = oneLine(1_000)
 const wakeId = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, 'must be the eventId of a wake: a ULID')

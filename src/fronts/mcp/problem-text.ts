@@ -2,7 +2,7 @@ import { problems } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { problemSentences } from './problem-sentences.ts'
 import { readable } from './readable.ts'
-import { shownJson } from './shown-text.ts'
+import { shownJson } from './shown-json.ts'
 
 /** Members of a problem that its first lines show, or that are for programs. */
 const shown = new Set(['type', 'title', 'status', 'detail', 'instance', 'code', 'field', 'pendingSignals'])

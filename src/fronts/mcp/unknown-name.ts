@@ -1,10 +1,9 @@
 import { ResourceTemplate } from '@modelcontextprotocol/server'
 import { cutText } from '../../lib/cut-text.ts'
-import { oneLine } from '../../lib/words.ts'
+import { oneLine, shownText } from '../../lib/words.ts'
 import { mcpLimits } from '../../limits.ts'
 import { promptNames } from './prompts/prompts.ts'
 import { resourceKinds, uriOf } from './resources/uris.ts'
-import { shownText } from './shown-text.ts'
 import { tools } from './tools/table.ts'
 
 /** Characters of a name that are repeated. */

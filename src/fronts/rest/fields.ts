@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isOneLine, isStorable } from '../../lib/words.ts'
+import { isOneLine, isStorable, lineFlaw } from '../../lib/words.ts'
 import { inputLimits } from '../../limits.ts'
 
 /** Text of any number of lines that both stores and UTF-8 can carry. */
@@ -11,10 +11,7 @@ export const line = (max: number) =>
   z
     .string()
     .max(max)
-    .refine(
-      isOneLine,
-      'must be one line of text, without line breaks and without control, bidirectional or tag characters. Remove them.',
-    )
+    .refine(isOneLine, { error: ({ input }) => lineFlaw(String(input)) })
 
 /** A number in a query string. Digits only, so that an empty value is not read as 0. */
 export function count(min: number, max: number, error = `is a number from ${min} to ${max}`) {

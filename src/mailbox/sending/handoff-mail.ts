@@ -1,4 +1,4 @@
-import { cutText } from '../../lib/cut-text.ts'
+import { cutLine } from '../../lib/words.ts'
 import type { SendHandoffMail } from '../../registry/mail/handoff-mail.ts'
 import type { Usage } from '../../registry/shares/usage.ts'
 import type { FindSession } from '../delivery/live-session.ts'
@@ -34,7 +34,7 @@ export function createHandoffMail(context: HandoffMailContext): SendHandoffMail 
       from: sender.identity,
       senderId: sender.id,
       address: recipient.handle,
-      subject: cutText(`Handed over to you: ${ref}`, subjectMax),
+      subject: cutLine(`Handed over to you: ${ref}`, subjectMax),
       body,
       type: 'handoff',
       ref,

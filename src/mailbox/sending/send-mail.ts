@@ -1,9 +1,8 @@
 import type { Core } from '../../core.ts'
 import { Problem } from '../../errors.ts'
-import { cutText } from '../../lib/cut-text.ts'
 import { newMessageId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { firstLine } from '../../lib/words.ts'
+import { cutLine, firstLine } from '../../lib/words.ts'
 import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
 import {
@@ -191,10 +190,10 @@ async function isWokenFor(tx: Transaction, agentId: string, mail: Omit<RoutedMai
 /** Returns the given subject, or one made from the signal, the answered message, or the first line of the body. */
 function subjectOf({ subject, signalType, payload, body }: MailInput, answered: MailMessage | undefined): string {
   if (subject !== undefined && subject.trim() !== '') return subject.trim()
-  if (signalType !== undefined) return cutText(subjectOfSignal(signalType, payload), subjectMax)
-  if (answered) return cutText(`Re: ${answered.subject.replace(/^(Re: )+/, '')}`, subjectMax)
+  if (signalType !== undefined) return cutLine(subjectOfSignal(signalType, payload), subjectMax)
+  if (answered) return cutLine(`Re: ${answered.subject.replace(/^(Re: )+/, '')}`, subjectMax)
   const line = firstLine(body ?? '')
-  if (line) return cutText(line, subjectMax)
+  if (line) return cutLine(line, subjectMax)
   throw new Problem('invalid-request', {
     field: 'subject',
     detail:

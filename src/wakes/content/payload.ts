@@ -1,6 +1,5 @@
-import { cutText } from '../../lib/cut-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { oneLine } from '../../lib/words.ts'
+import { cutLine, oneLine } from '../../lib/words.ts'
 import { outputLimits } from '../../limits.ts'
 import type { EventType, eventTypes, LogEvent } from '../../log/event.ts'
 import type { TaskState } from '../../log/task-state.ts'
@@ -39,7 +38,7 @@ export const wakeState = (state: unknown): string | null =>
   typeof state === 'string' ? (stateNames[state as TaskState] ?? state) : null
 
 /** Mail from before subjects were limited to one line may have several, which would look like lines of the gateway itself. */
-const subjectOf = (subject: unknown): string => cutText(oneLine(String(subject ?? '')), subjectMax)
+const subjectOf = (subject: unknown): string => cutLine(oneLine(String(subject ?? '')), subjectMax)
 
 /** Returns as many of the first concepts as a pointer has room for. `GET /v1/messages/{id}` has all of them. */
 function conceptsOf(all: unknown): JsonObject {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shownJson } from '../../../src/fronts/mcp/shown-text.ts'
+import { shownJson } from '../../../src/fronts/mcp/shown-json.ts'
 import { listedTasks } from '../../../src/fronts/mcp/tools/tasks.ts'
 
 const room = { textBytes: 24_000, bytes: 64_000 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readable } from '../../../src/fronts/mcp/readable.ts'
-import { shownJson } from '../../../src/fronts/mcp/shown-text.ts'
+import { shownJson } from '../../../src/fronts/mcp/shown-json.ts'
 
 const shown = (value: Record<string, unknown>): string =>
   readable(shownJson(value, { textBytes: 10_000, bytes: 10_000 }).value)

@@ -85,7 +85,7 @@ describe('mail', () => {
     expect(refused.map(({ isError }) => isError)).toEqual(refused.map(() => true))
     expect(refused.map(({ text }) => text.split('\n').slice(0, 2).join(' '))).toEqual([
       'No such agent (agent-not-found). to: no agent of project default has the address "@nobody". The tool who lists the agents.',
-      'The request is not valid (invalid-request). subject: must be one line of text, without line breaks and without control, bidirectional or tag characters. Remove them.',
+      'The request is not valid (invalid-request). subject: must be one line of text, without line breaks and without control, bidirectional or other invisible characters. Remove U+000A.',
       'The request is not valid (invalid-request). colour: is not a field of this request. Remove it or check its spelling.',
       'This key is not allowed to do that (forbidden). agent: @bob has not granted you CAN_READ_INBOX_OF. Leave agent out to read your own inbox.',
       'The request is not valid (invalid-request). threadId: give threadId for a conversation, or messageId for one message.',

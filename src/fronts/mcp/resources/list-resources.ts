@@ -1,8 +1,8 @@
 import type { Resource } from '@modelcontextprotocol/server'
+import { shownText } from '../../../lib/words.ts'
 import type { AskApi } from '../ask-api.ts'
 import type { FindIdentity } from '../client-identity.ts'
 import { Refused } from '../refused.ts'
-import { shownText } from '../shown-text.ts'
 import { type ResourceKind, uriOf } from './uris.ts'
 
 const mimeType = 'application/json'

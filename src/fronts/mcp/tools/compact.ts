@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
-import { cutToBytes, shownText } from '../shown-text.ts'
+import { shownText } from '../../../lib/words.ts'
+import { cutToBytes } from '../shown-json.ts'
 
 /** An object without the fields that are null, or an empty list. Pure. */
 export function compact<T extends object>(view: T): JsonObject {

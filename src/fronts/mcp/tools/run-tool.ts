@@ -6,7 +6,7 @@ import type { CallApi } from '../call-api.ts'
 import { failureText } from '../failure-text.ts'
 import { quotedNote } from '../quoted.ts'
 import { readable } from '../readable.ts'
-import { shownJson } from '../shown-text.ts'
+import { shownJson } from '../shown-json.ts'
 import { shortSignals } from './mail-view.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../../lib/json.ts'
 import { taskQuery } from '../../rest/tasks/input.ts'
-import { shownJson } from '../shown-text.ts'
+import { shownJson } from '../shown-json.ts'
 import { compact } from './compact.ts'
 import { counted } from './counted.ts'
 import { pageSize, pageToken, taskId } from './fields.ts'

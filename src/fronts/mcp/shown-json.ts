@@ -1,18 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-
-/**
- * Characters that a reader does not see, or that change how others are read: controls, formats such as bidirectional and tag
- * characters, half surrogate pairs. Line breaks and tabs stay, and the zero-width joiner: emoji are made with it.
- */
-const unseen = /(?![\n\t\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu
-
-/** Line breaks of Unicode, which readers take for one and a split at `\n` does not. */
-const breaks = /[\u2028\u2029]/g
-
-/** Text of others as a model and a person both see it. Pure. */
-export function shownText(text: string): string {
-  return text.replace(unseen, '').replace(breaks, '\n')
-}
+import { shownText } from '../../lib/words.ts'
 
 /** The beginning of a text that fits into so many bytes of UTF-8, and how many characters the text has. Pure. */
 export function cutToBytes(text: string, bytesMax: number): { readonly text: string; readonly isCut: boolean } {
