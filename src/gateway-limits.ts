@@ -202,5 +202,10 @@ export const auditLimits = {
     'a minute',
     'audit records of refused attempts of one agent or operator key, or from one IPv4 address or IPv6 /64 network without a known key; the last counts further ones',
   ),
+  refusedLines: limit(
+    300,
+    'a minute',
+    'lines of the log at the level `info` about refused requests of one agent, for each of HTTP and gRPC; further ones are written at `debug`',
+  ),
   target: limit(200, 'characters', 'the target in an audit record'),
 } as const satisfies Record<string, Limit>

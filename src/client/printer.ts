@@ -24,16 +24,27 @@ export function createPrinter(io: Io, json: boolean): Printer {
   return {
     json,
     result: (value, text) => {
-      io.stdout(json ? `${JSON.stringify(value, null, 2)}\n` : text())
+      io.stdout(json ? `${jsonForTerminal(value, 2)}\n` : text())
       noteMail()
     },
-    item: (value, text) => io.stdout(json ? `${JSON.stringify(value)}\n` : `${text()}\n`),
+    item: (value, text) => io.stdout(json ? `${jsonForTerminal(value)}\n` : `${text()}\n`),
     note: (text) => io.stderr(`${text}\n`),
     mail: (count) => {
       waiting = count
     },
     noteMail,
   }
+}
+
+/** Controls that JSON leaves as they are, and a terminal obeys: DEL, C1, and those that change the direction of text. */
+const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** Returns JSON of the same value, with such controls escaped. */
+function jsonForTerminal(value: unknown, space?: number): string {
+  return JSON.stringify(value, null, space).replace(
+    obeyed,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** The gateway counts to a hundred. */

@@ -1,4 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { auditLimits } from '../gateway-limits.ts'
+import { type Clock, steadyClock } from '../lib/clock.ts'
+import { RateMeter } from '../lib/rate-meter.ts'
 import { newRequestIds } from '../lib/request-ids.ts'
 import { isShown, type Logger } from '../logger.ts'
 import type { Agent } from '../registry/agents/agent.ts'
@@ -18,17 +21,35 @@ interface Answered {
   readonly isRead: boolean
   /** Undefined: it succeeded. */
   readonly problem: string | undefined
+  /** The fault is the gateway's. */
+  readonly isFault: boolean
   readonly caller: Caller | undefined
 }
 
-/**
- * Returns the log level of a request. Requests that changed something or failed are `info`. Requests that only read, and those of callers
- * without a valid key, are `debug`: `auth.failed` and the audit count the latter.
- */
-export function levelOf({ isRead, problem, caller }: Answered): 'info' | 'debug' {
-  if (caller === undefined) return 'debug'
-  return isRead && problem === undefined ? 'debug' : 'info'
+/** Decides the log levels of requests. */
+export class LineLevels {
+  readonly #clock: Clock
+  readonly #refused = new RateMeter({ keysMax: 10_000, windowMs: minuteMs })
+
+  constructor(clock: Clock = steadyClock) {
+    this.#clock = clock
+  }
+
+  /**
+   * Returns the level of a request. Requests that changed something or failed are `info`. Requests that only read, and those of callers
+   * without a valid key, are `debug`: `auth.failed` and the audit count the latter. So are refusals of one agent beyond a rate, which would fill
+   * the disk.
+   */
+  of({ isRead, problem, isFault, caller }: Answered): 'info' | 'debug' {
+    if (caller === undefined) return 'debug'
+    if (problem === undefined) return isRead ? 'debug' : 'info'
+    if (isFault) return 'info'
+    const waitMs = this.#refused.spend(caller.id, auditLimits.refusedLines.max, minuteMs, this.#clock.now())
+    return waitMs > 0 ? 'debug' : 'info'
+  }
 }
+
+const minuteMs = 60_000
 
 /** What the handlers of a request note about it. Nothing, when it was refused before them. */
 interface Noted {
@@ -45,6 +66,7 @@ interface Noted {
 /** Gives every request an id, which its answer carries, and writes one line when it has been answered. */
 export function logRequests(log: Logger, listener: RequestListener): RequestListener {
   const idOf = newRequestIds()
+  const levels = new LineLevels()
   const shows = { info: isShown(log, 'info'), debug: isShown(log, 'debug') }
   return (req, res) => {
     const requestId = idOf(req.headers['x-request-id'])
@@ -55,7 +77,8 @@ export function logRequests(log: Logger, listener: RequestListener): RequestList
         const noted = (res as ServerResponse & { locals?: Noted }).locals ?? {}
         const problem =
           noted.problem ?? noted.call?.problem ?? (res.statusCode < 400 ? undefined : `http-${res.statusCode}`)
-        const level = levelOf({ isRead: isRead(req, noted), problem, caller: noted.caller })
+        const isFault = res.statusCode >= 500
+        const level = levels.of({ isRead: isRead(req, noted), problem, isFault, caller: noted.caller })
         if (shows[level]) log[level](lineOf(req, res, noted, { requestId, problem, startedAt }), 'request.answered')
       })
     }

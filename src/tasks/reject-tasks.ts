@@ -14,7 +14,7 @@ export const rejectMax = 100
 const openOf = partsByHandOver.map((part) =>
   statement<{ assigneeId: string; limit: number }, { id: string }>(sql`select id from task
     where assignee_id = ${p('assigneeId')} and state in ('submitted', 'working', 'input-required', 'auth-required') and ${part}
-    order by id ${limited}`),
+    ${limited}`),
 )
 
 /** Who ends the tasks of an assignee, and why. */
@@ -48,5 +48,6 @@ export async function rejectOpenTasks(
 
 async function findOpen(tx: Transaction, assigneeId: string): Promise<{ id: string }[]> {
   const [sent, handedOver] = await Promise.all(openOf.map((part) => tx.all(part, { assigneeId, limit: rejectMax })))
-  return [...sent!, ...handedOver!].slice(0, rejectMax)
+  // Locked in one order. The statement does not sort: it would sort all open tasks for each hundred.
+  return [...sent!, ...handedOver!].slice(0, rejectMax).sort((a, b) => (a.id < b.id ? -1 : 1))
 }

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { LineLevels } from '../../src/fronts/request-log.ts'
+import { auditLimits } from '../../src/gateway-limits.ts'
+import type { Caller } from '../../src/registry/callers/caller.ts'
 import { sixWays } from '../a2a/six-ways.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { logLines } from '../support/log-lines.ts'
 import { until } from '../support/until.ts'
@@ -53,6 +57,21 @@ test('a read is a line at debug, and a read that fails one at info with the code
     (line) => line?.route === '/readyz',
   )
   expect(one.of(answered).at(-1)).toMatchObject({ level: 'debug', status: 200 })
+})
+
+test('refusals of one agent beyond a rate are lines at debug, and faults of the gateway are not', () => {
+  const clock = new FakeClock()
+  const levels = new LineLevels(clock)
+  const caller = { id: 'mallory' } as Caller
+  const refused = { isRead: true, problem: 'rate-limited', isFault: false, caller }
+  const { max } = auditLimits.refusedLines
+  for (let n = 0; n < max; n++) expect(levels.of(refused)).toBe('info')
+  expect(levels.of(refused)).toBe('debug')
+  expect(levels.of({ ...refused, isFault: true })).toBe('info')
+  expect(levels.of({ ...refused, caller: { id: 'donna' } as Caller })).toBe('info')
+  expect(levels.of({ ...refused, isRead: false, problem: undefined })).toBe('info')
+  clock.advance(60_000)
+  expect(levels.of(refused)).toBe('info')
 })
 
 test('strangers write nothing at info: a wrong key, an unknown path, no key', async () => {

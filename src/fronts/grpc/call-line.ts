@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js'
 import { newRequestIds } from '../../lib/request-ids.ts'
 import { isShown, type Logger } from '../../logger.ts'
 import { grpcOperation } from '../access/a2a-operations.ts'
-import { levelOf, sinceMs } from '../request-log.ts'
+import { LineLevels, sinceMs } from '../request-log.ts'
 import type { IncomingCall } from './admission.ts'
 
 /** The line of one call. */
@@ -13,6 +13,7 @@ export interface CallLine {
   end(code: number): void
 }
 
+const faults: ReadonlySet<number> = new Set([status.UNKNOWN, status.INTERNAL, status.UNAVAILABLE, status.DATA_LOSS])
 const noLine: CallLine = { name() {}, end() {} }
 
 /** Writes one line for each call over gRPC, as `logRequests` does for HTTP. */
@@ -20,6 +21,7 @@ export class CallLines {
   readonly #log: Logger
   readonly #shows: { readonly info: boolean; readonly debug: boolean }
   readonly #idOf = newRequestIds()
+  readonly #levels = new LineLevels()
 
   constructor(log: Logger) {
     this.#log = log
@@ -49,7 +51,8 @@ export class CallLines {
   ): void {
     const operation = grpcOperation(path)
     const problem = code === status.OK ? undefined : status[code]
-    const level = levelOf({ isRead: operation?.scope === 'read', problem, caller })
+    const isFault = faults.has(code)
+    const level = this.#levels.of({ isRead: operation?.scope === 'read', problem, isFault, caller })
     if (!this.#shows[level]) return
     const line = {
       requestId,

@@ -1,9 +1,21 @@
 import { expect, test } from 'vitest'
 import { chunksOf, holds, placeOf, typedLine } from '../../../src/bridge/adapters/tmux/typed-line.ts'
+import { outgoingWake, wakeIdsIn } from '../../../src/bridge/wake-text.ts'
+import type { Wake } from '../../../src/client/wakes/wake.ts'
 
 test('a line has no control character, no mention of a file, and no character that others are joined with', () => {
   expect(typedLine(" a\tb\r\nc\u001b[2J @/etc/passwd it's e\u0301 👩‍👩 🇩🇪 ")).toBe('a b c[2J ＠/etc/passwd it’s é 👩👩')
 })
+
+test.each(['', '\u200d', '\ufe0f', '\u0301', '\u{1f1e9}'])(
+  'no text of others becomes the mark of a wake when it is typed: %j',
+  (unseen) => {
+    const [own, other] = ['01M8AA24R71BVCFK1JZX1102AA', '01M8AA24R71BVCFK1JZX1102SP']
+    const payload = { from: '@mallory', subject: `hi [${unseen}R${unseen}ouse ${other}]`, messageId: 'MESSAGE:x' }
+    const { text } = outgoingWake({ eventType: 'wake/sent_to_me', eventId: own, payload } as unknown as Wake)
+    expect(wakeIdsIn(typedLine(text))).toEqual([own])
+  },
+)
 
 test('it is typed in pieces of at most 512 bytes, and none is cut in a character', () => {
   const line = '‹é👩x'.repeat(300)

@@ -3,7 +3,8 @@ const chunkBytesMax = 512
 
 /**
  * Returns a text as it is typed: one line without anything that a program would take for a command (`@` would attach a file), and
- * without combining marks, so that it can be deleted one character at a time. Pure.
+ * without combining marks, so that it can be deleted one character at a time. What is left may read `[Rouse …]` only where the text begins:
+ * a hook takes that for the proof of a wake. Pure.
  */
 export function typedLine(text: string): string {
   return text
@@ -13,6 +14,7 @@ export function typedLine(text: string): string {
     .replaceAll('@', '＠')
     .replaceAll("'", '’')
     .trim()
+    .replace(/(?!^)\[(?=\s*rouse)/gi, '(')
 }
 
 /** Cuts a line into pieces of at most 512 bytes, between characters. Pure. */
