@@ -26,16 +26,15 @@ export function missedEdgeSweep({ db, clock, changed }: MissedEdgeContext): Swee
     everyMs,
     firstAfterMs: everyMs,
     async run(signal) {
-      for (let after = ''; !signal.aborted; ) {
-        const holding = await listHolding(db, after, pageMax)
+      for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
+        const { holding, next } = await listHolding(db, after, pageMax)
         for (const subscription of holding) {
           const presence = presenceOf(await newestLiveSession(db, subscription.audience), clock.now())
           if (!letsThrough(subscription, presence)) continue
           const released = await db.transaction((tx) => retryHeldOf(tx, [subscription.id]))
           released.forEach(changed)
         }
-        if (holding.length < pageMax) break
-        after = holding.at(-1)!.id
+        after = next
       }
       return false
     },

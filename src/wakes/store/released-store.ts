@@ -30,10 +30,9 @@ const ofAudience = statement<{ audience: string }, Row>(
 const amongIds = new ListStatement<object, Row>(
   (ids) => sql`select ${columns} from subscription s where s.id in (${ids}) and s.status = 'active' and ${isHolding}`,
 )
-const page = statement<{ after: string; limit: number }, Row>(sql`select ${columns} from (
-    select distinct subscription_id from held_wake
-    where presence is not null and released = 0 and subscription_id > ${p('after')} order by subscription_id ${limited}) page
-  cross join subscription s where s.id = page.subscription_id order by s.id`)
+// One entry of the index: `distinct` would read all events that are held.
+const nextHolding = statement<{ after: string }, { id: string }>(sql`select subscription_id as "id" from held_wake
+  where presence is not null and released = 0 and subscription_id > ${p('after')} order by subscription_id, log_id limit 1`)
 // The events of an earlier release were sent, unless their digest is still open.
 const forget = new ListStatement(
   (ids) => sql`delete from held_wake where subscription_id in (${ids}) and released = 1
@@ -80,9 +79,21 @@ export async function findHoldingAmong(db: Reader, ids: readonly string[]): Prom
   return (await amongIds.all(db, {}, ids)).map(fromRow)
 }
 
-/** Returns a page of the subscriptions for which presence holds events, in the order of their ids, active or not. */
-export async function listHolding(db: Reader, after: string, limit: number): Promise<HoldingSubscription[]> {
-  return (await db.all(page, { after, limit })).map(fromRow)
+/**
+ * Returns a page of the active subscriptions for which presence holds events. `next`: the page after it begins after this id; undefined: it
+ * is the last one.
+ */
+export async function listHolding(
+  db: Reader,
+  after: string,
+  limit: number,
+): Promise<{ readonly holding: readonly HoldingSubscription[]; readonly next: string | undefined }> {
+  const ids: string[] = []
+  for (let last: string | undefined = after; last !== undefined && ids.length < limit; ) {
+    last = (await db.get(nextHolding, { after: last }))?.id
+    if (last !== undefined) ids.push(last)
+  }
+  return { holding: await findHoldingAmong(db, ids), next: ids.length === limit ? ids.at(-1) : undefined }
 }
 
 /**
