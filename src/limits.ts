@@ -142,7 +142,7 @@ export const outputLimits = {
     'characters',
     'capabilities and conversations in a page of sessions; a page that would be larger has fewer sessions',
   ),
-  catalogPage: limit(1 * MiB, 'characters', 'descriptions of the agents that one page of the catalog examines'),
+  catalogPage: limit(2 * MiB, 'characters', 'descriptions of the agents that one page of the catalog examines'),
   catalogScan: limit(1_000, 'items', 'agents that one page of the catalog examines'),
   deliveryPage: limit(
     2 * MiB,
