@@ -71,7 +71,12 @@ export const inputLimits = {
     'the filters of a wake subscription, as JSON: they are read with each event of its agent',
   ),
   historyLength: limit(10_000, 'items', 'messages of one task in one answer; a larger historyLength counts as this'),
-  agentBytes: limit(128 * KiB, 'bytes', 'the description of an agent: text, skills, modes and aliases, as JSON'),
+  capabilitiesBytes: limit(
+    4 * KiB,
+    'bytes',
+    'capabilities of a session, as JSON, e.g. a hundred of 37 characters; an ended session keeps none',
+  ),
+  agentBytes: limit(32 * KiB, 'bytes', 'the description of an agent: text, skills, modes and aliases, as JSON'),
   mailBody: limit(256 * KiB, 'characters', 'the body of a mail'),
   mailPayload: limit(64 * KiB, 'characters', 'the payload of a mail, as JSON'),
   receiptDetail: limit(500, 'characters', 'detail of a receipt for a wake'),
@@ -101,6 +106,11 @@ export const mcpLimits = {
   mcpBatch: limit(50, 'items', 'MCP messages in one request'),
   mcpResources: limit(100, 'items', 'resources that one MCP session, or one listen request, is subscribed to'),
   mcpUri: limit(2_048, 'characters', 'the URI of an MCP resource'),
+  mcpUriBytes: limit(
+    16 * KiB,
+    'bytes',
+    'these URIs together, as JSON: every request of the session reads them, and each subscription writes them again',
+  ),
 } as const satisfies Record<string, Limit>
 
 /** The size of one answer. */
@@ -123,11 +133,16 @@ export const outputLimits = {
   mailPage: limit(4 * MiB, 'characters', 'mail in a page; a page that would be larger has fewer messages'),
   eventPage: limit(4 * MiB, 'characters', 'events in a page of the log; a page that would be larger has fewer events'),
   agentPage: limit(
-    4 * MiB,
+    1 * MiB,
     'characters',
-    'descriptions in a page of agents; a page that would be larger has fewer agents',
+    'descriptions and capabilities in a page of agents; a page that would be larger has fewer agents',
   ),
-  catalogPage: limit(4 * MiB, 'characters', 'descriptions of the agents that one page of the catalog examines'),
+  sessionPage: limit(
+    1 * MiB,
+    'characters',
+    'capabilities and conversations in a page of sessions; a page that would be larger has fewer sessions',
+  ),
+  catalogPage: limit(2 * MiB, 'characters', 'descriptions of the agents that one page of the catalog examines'),
   catalogScan: limit(1_000, 'items', 'agents that one page of the catalog examines'),
   deliveryPage: limit(
     2 * MiB,

@@ -107,7 +107,7 @@ export async function setSessionLevel({ db, changed }: McpSessionContext, id: st
   changed(id)
 }
 
-/** Subscribes a session to a resource, or ends that. Errors: `limit-exceeded` beyond `mcpResources`. */
+/** Subscribes a session to a resource, or ends that. Errors: `limit-exceeded` beyond `mcpResources` and `mcpUriBytes`. */
 export async function subscribeToResource(
   { db, changed }: McpSessionContext,
   id: string,
@@ -116,17 +116,34 @@ export async function subscribeToResource(
   await db.transaction(async (tx) => {
     const resources = await lockSubscribedResources(tx, id)
     if (!resources) throw notFound()
-    const others = resources.filter((known) => known !== uri)
-    const { max } = mcpLimits.mcpResources
-    if (wanted && others.length >= max) {
-      throw new Problem('limit-exceeded', {
-        detail: `This session is subscribed to ${max} resources, and may have no more. Unsubscribe from one.`,
-        extra: { limit: 'mcpResources', max },
-      })
-    }
-    await setSubscribedResources(tx, id, wanted ? [...others, uri] : others)
+    if (resources.includes(uri) === wanted) return
+    const after = wanted ? [...resources, uri] : resources.filter((known) => known !== uri)
+    if (wanted) requireRoomForResource(after)
+    await setSubscribedResources(tx, id, after)
+    tx.onCommit(() => changed(id))
   })
-  changed(id)
+}
+
+function requireRoomForResource(uris: readonly string[]): void {
+  const { mcpResources, mcpUriBytes } = mcpLimits
+  if (uris.length > mcpResources.max) {
+    throw new Problem('limit-exceeded', {
+      detail: `This session is subscribed to ${mcpResources.max} resources, and may have no more. Unsubscribe from one.`,
+      extra: { limit: 'mcpResources', max: mcpResources.max },
+    })
+  }
+  if (bytesOfUris(uris) > mcpUriBytes.max) {
+    throw new Problem('limit-exceeded', {
+      field: 'uri',
+      detail: `uri: the URIs that this session is subscribed to would have more than ${mcpUriBytes.max} bytes together. Unsubscribe from one, or send a shorter URI.`,
+      extra: { limit: 'mcpUriBytes', max: mcpUriBytes.max },
+    })
+  }
+}
+
+/** Returns the bytes of URIs as JSON. */
+export function bytesOfUris(uris: readonly unknown[]): number {
+  return Buffer.byteLength(JSON.stringify(uris))
 }
 
 /** Keeps sessions whose stream is open in use, on the gateway that has the streams: a client may listen for days. */

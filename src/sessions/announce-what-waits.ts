@@ -1,5 +1,5 @@
 import type { Session } from '../registry/sessions/session.ts'
-import { listEndedSessions } from '../registry/sessions/session-store.ts'
+import { pageEndedSessions } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { isBegunByWake } from '../wakes/rules/begun-by-wake.ts'
 import { announceWaitingTo } from '../wakes/store/announce-waiting.ts'
@@ -25,6 +25,6 @@ export async function announceWhatWaits(
 }
 
 async function newestEnded(tx: Transaction, { id, agentId }: Session): Promise<Session | undefined> {
-  const ended = await listEndedSessions(tx, { agentId }, { before: '', limit: 2 })
-  return ended.find((one) => one.id !== id)
+  const { items } = await pageEndedSessions(tx, { agentId }, { before: '', limit: 2 })
+  return items.find((one) => one.id !== id)
 }

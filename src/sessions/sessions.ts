@@ -4,10 +4,13 @@ import { presenceOf, replacesReport } from '../registry/sessions/presence.ts'
 import { type Conversation, isSameProcess, type Process, type Session } from '../registry/sessions/session.ts'
 import {
   findSession,
-  listEndedSessions,
-  listLiveSessions,
   newestLiveSession,
   type PresenceReport,
+  pageEndedSessions,
+  pageLiveSessions,
+  type SessionOwner,
+  type SessionPage,
+  type Sessions,
   saveConversation,
   savePresence,
   seeSession,
@@ -15,6 +18,7 @@ import {
 import type { Reader, Transaction } from '../storage/database.ts'
 import { isEdge } from '../wakes/rules/presence-edge.ts'
 import { retryHeld } from '../wakes/store/retry-held.ts'
+import { requireCapabilitiesSize } from './capabilities-size.ts'
 import type { SessionContext } from './context.ts'
 import { leaveSession } from './end.ts'
 import { requireAgentCaller } from './start.ts'
@@ -22,7 +26,7 @@ import { requireAgentCaller } from './start.ts'
 /**
  * Records a sign of life of a session, with its presence if it is given: that of an MCP client only if no other source has reported
  * any. Returns the current session. Errors: `session-not-found`; `session-ended` with the reason and, after a preemption, the newer session,
- * so that the preempted process learns of it.
+ * so that the preempted process learns of it; `payload-too-large`.
  */
 export function beatSession(
   context: SessionContext,
@@ -34,6 +38,7 @@ export function beatSession(
   }: { readonly presence?: PresenceReport | undefined; readonly harness?: Conversation | undefined },
 ): Promise<Session> {
   requireAgentCaller(caller)
+  requireCapabilitiesSize(presence?.capabilities, 'presence.capabilities')
   return context.db.transaction(async (tx) => {
     const before = requireLive(await requireSession(tx, caller, id))
     await saveConversation(tx, id, harness)
@@ -56,7 +61,7 @@ export function closeSession(context: SessionContext, caller: Caller, id: string
 
 /**
  * Records the presence of the caller's live session; with a process, only if the session belongs to it. Errors:
- * `session-not-found` without such a session. Source: S1-8, D12.
+ * `session-not-found` without such a session, `payload-too-large`. Source: S1-8, D12.
  */
 export function reportPresence(
   context: SessionContext,
@@ -65,6 +70,7 @@ export function reportPresence(
   { owner, harness }: { readonly owner?: Process | undefined; readonly harness?: Conversation | undefined } = {},
 ): Promise<Session> {
   requireAgentCaller(caller)
+  requireCapabilitiesSize(presence.capabilities, 'capabilities')
   return context.db.transaction(async (tx) => {
     const session = await newestLiveSession(tx, caller.id)
     if (session && owner && !isSameProcess(session, owner)) throw ofAnotherProcess(caller, session)
@@ -126,19 +132,16 @@ export function requireLive(session: Session): Session {
   })
 }
 
-/** Returns the live session of an agent, or the live sessions of the operator's project, newest first. */
-export async function listVisibleSessions(db: Reader, caller: Caller): Promise<Session[]> {
-  if (caller.kind === 'operator') return listLiveSessions(db, caller.projectId)
-  const own = await newestLiveSession(db, caller.id)
-  return own ? [own] : []
+/** Returns a page of the live sessions of the operator's project, newest first; an agent has one at most. */
+export function listVisibleSessions(db: Reader, caller: Caller, page: SessionPage): Promise<Sessions> {
+  return pageLiveSessions(db, ownerOf(caller), page)
 }
 
-/** Returns a page of ended sessions, newest first, after the last one of the previous page. */
-export function listFormerSessions(
-  db: Reader,
-  caller: Caller,
-  page: { before: string; limit: number },
-): Promise<Session[]> {
-  const of = caller.kind === 'operator' ? { projectId: caller.projectId } : { agentId: caller.id }
-  return listEndedSessions(db, of, page)
+/** Returns a page of ended sessions, newest first. */
+export function listFormerSessions(db: Reader, caller: Caller, page: SessionPage): Promise<Sessions> {
+  return pageEndedSessions(db, ownerOf(caller), page)
+}
+
+function ownerOf({ kind, id, projectId }: Caller): SessionOwner {
+  return kind === 'operator' ? { projectId } : { agentId: id }
 }

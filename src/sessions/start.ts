@@ -17,6 +17,7 @@ import type { Transaction } from '../storage/database.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
 import { resumeSubscriptionsOfSession, reviveSubscriptionsOf } from '../wakes/store/subscription-state.ts'
 import { announceWhatWaits } from './announce-what-waits.ts'
+import { requireCapabilitiesSize } from './capabilities-size.ts'
 import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
 
@@ -44,10 +45,11 @@ interface StartedSession {
  * Starts a session and delivers the mail that waits for its agent. The newest process speaks for the agent: an older session is
  * preempted, its subscriptions are paused, and its next call gets `MasterPreempted`. The agent's subscriptions send one digest of
  * what waits, unless a wake has begun the session. The same process (the same `pid` and `startedAt`) continues its session, also after a timeout. Errors: `session-preempted` when a newer process speaks for the agent,
- * `forbidden` for an operator, which has no sessions. Source: S2-2, S2-11, S2-20, D12.
+ * `forbidden` for an operator, which has no sessions, `payload-too-large`. Source: S2-2, S2-11, S2-20, D12.
  */
 export function startSession(context: SessionContext, caller: Caller, input: SessionInput): Promise<StartedSession> {
   requireAgentCaller(caller)
+  requireCapabilitiesSize(input.capabilities, 'capabilities')
   return context.db.transaction(async (tx) => {
     // Of two concurrent starts, the second waits, so that it sees the first.
     if (!(await lockAgent(tx, caller.id))) {

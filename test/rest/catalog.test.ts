@@ -3,6 +3,7 @@ import { outputLimits } from '../../src/limits.ts'
 import { startCrowded } from '../support/crowded.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { restAs } from '../support/rest.ts'
+import { besideStore } from '../support/store.ts'
 
 let gateway: TestGateway
 let reader: TestAgent
@@ -49,17 +50,11 @@ test('finds a rare agent, however many agents come before it', async () => {
 })
 
 test('one call reads a bounded size of descriptions', async () => {
-  const skills = Array.from({ length: 25 }, (_, n) => ({
-    id: `${n}`,
-    name: 'n',
-    examples: [1, 2].map(() => 'x'.repeat(2_000)),
-  }))
-  for (let n = 0; n < 60; n++) {
-    await restAs(gateway)
-      .patch(`/v1/agents/agent-${`${n}`.padStart(2, '0')}`)
-      .send({ skills })
-      .expect(200)
-  }
+  // From before there was a lower limit.
+  const examples = [1, 2].map(() => 'x'.repeat(2_000))
+  const skills = Array.from({ length: 25 }, (_, n) => ({ id: `${n}`, name: 'n', examples }))
+  const grow = "update agent set version = version + 1, skills = ? where handle like '@agent-%'"
+  await besideStore(gateway.dataDir, grow, JSON.stringify(skills))
   const all = await pages('limit=200')
   expect(all.length).toBeGreaterThan(1)
   expect(all.flatMap(({ cards }) => cards)).toHaveLength(61)
@@ -86,8 +81,8 @@ test('lists the public agents of other projects after its own, and no others, pa
 
 test('a search counts what it reads, however small its answer is', async () => {
   await using crowded = await startCrowded()
-  const skills = Array.from({ length: 25 }, (_, n) => ({ id: `${n}`, name: 'n', examples: ['x'.repeat(2_000)] }))
-  for (let n = 0; n < 60; n++) await crowded.gateway.addAgent(`agent-${n}`, { skills })
+  const skills = Array.from({ length: 15 }, (_, n) => ({ id: `${n}`, name: 'n', examples: ['x'.repeat(2_000)] }))
+  for (let n = 0; n < 80; n++) await crowded.gateway.addAgent(`agent-${n}`, { skills })
   expect(await crowded.read('/v1/catalog?q=none')).toBe(200)
   expect(await crowded.read('/v1/catalog?q=none')).toBe(429)
 })

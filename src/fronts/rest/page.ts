@@ -6,7 +6,7 @@ import { count, line } from './fields.ts'
 export const pageFields = { limit: count(1, pageLimits.listPage.max).optional(), pageToken: line(500).optional() }
 
 /** A page of a list, and the token of the next page: `''` at the end of the list. */
-export interface Page<Item> {
+interface Page<Item> {
   readonly items: readonly Item[]
   readonly nextPageToken: string
 }

@@ -124,7 +124,7 @@ export async function countAgents(db: Reader, projectId: string): Promise<number
   return (await db.get(countOfProject, { projectId }))?.count ?? 0
 }
 
-/** Returns the characters of an agent's description and skills. */
-export function sizeOfAgent({ description, skills }: Agent): number {
-  return (description?.length ?? 0) + JSON.stringify(skills).length
+/** Returns the characters of what an agent says about itself. */
+export function sizeOfAgent({ description, skills, inputModes, outputModes, aliases }: Agent): number {
+  return (description?.length ?? 0) + JSON.stringify([skills, inputModes, outputModes, aliases]).length
 }

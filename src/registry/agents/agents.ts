@@ -178,7 +178,10 @@ function parseAliases(aliases: readonly string[], handle: string): string[] {
   return [...new Set(aliases.map((alias) => parseHandle(alias, 'aliases')))].filter((alias) => alias !== handle)
 }
 
-/** Every call reads an agent's description and skills, so their size is bounded. Errors: `payload-too-large`. */
+/**
+ * Every call to an agent reads its description and skills, and SQLite reads the whole rows of other agents on the way to one, so their size is
+ * bounded. Errors: `payload-too-large`.
+ */
 function requireAgentSize(agent: Agent): void {
   const { max } = inputLimits.agentBytes
   const bytes = sizeOf(agent)

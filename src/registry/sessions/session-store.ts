@@ -1,4 +1,7 @@
+import { readBoundedPage } from '../../lib/bounded-page.ts'
+import { outputLimits } from '../../limits.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
 import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { PresenceSource, PresenceState } from './presence.ts'
 import type { Conversation, EndReason, Process, Session } from './session.ts'
@@ -27,10 +30,11 @@ const continueLive = statement<{
 }>(sql`update session
   set surface = ${p('surface')}, capabilities = ${p('capabilities')}, key_id = ${p('keyId')}, last_seen_at = ${p('now')}, ended_at = null, end_reason = null
   where id = ${p('id')} and (ended_at is null or end_reason = 'timeout')`)
+// An ended process can do nothing any more, and the rows of ended sessions stay for weeks.
 const end = statement<{ id: string; reason: string; successorId: string | null; now: number }>(sql`update session
-  set ended_at = ${p('now')}, end_reason = ${p('reason')}, successor_id = ${p('successorId')} where id = ${p('id')} and ended_at is null`)
+  set ended_at = ${p('now')}, capabilities = '[]', end_reason = ${p('reason')}, successor_id = ${p('successorId')} where id = ${p('id')} and ended_at is null`)
 const endSilent = statement<{ id: string; before: number; now: number }>(sql`update session
-  set ended_at = ${p('now')}, end_reason = 'timeout' where id = ${p('id')} and ended_at is null and last_seen_at < ${p('before')}`)
+  set ended_at = ${p('now')}, capabilities = '[]', end_reason = 'timeout' where id = ${p('id')} and ended_at is null and last_seen_at < ${p('before')}`)
 const see = statement<{ id: string; now: number; before: number }>(sql`update session set last_seen_at = ${p('now')}
   where id = ${p('id')} and ended_at is null and (last_seen_at <= ${p('before')} or last_seen_at > ${p('now')})`)
 const setPresence = statement<{
@@ -60,8 +64,12 @@ const ofProcess = statement<
 >(sql`select ${columns} from session
   where agent_id = ${p('agentId')} and pid = ${p('pid')} and process_started_at = ${p('processStartedAt')}
     and (ended_at is null or end_reason = 'timeout') order by id desc limit 1`)
-const liveOfProject = statement<{ projectId: string }, SessionRow>(
-  sql`select ${columns} from session where project_id = ${p('projectId')} and ended_at is null order by id desc`,
+const liveOfAgents = new ListStatement<object, SessionRow>(
+  (ids) => sql`select ${columns} from session where agent_id in (${ids}) and ended_at is null`,
+)
+const liveOfProject = statement<{ projectId: string; before: string; limit: number }, SessionRow>(
+  sql`select ${columns} from session where project_id = ${p('projectId')} and id < ${p('before')} and ended_at is null
+    order by id desc ${limited}`,
 )
 const endedOfAgent = statement<{ agentId: string; before: string; limit: number }, SessionRow>(
   sql`select ${columns} from session where agent_id = ${p('agentId')} and id < ${p('before')} and ended_at is not null
@@ -165,9 +173,10 @@ export async function findSessionOfProcess(
   return row && fromRow(row)
 }
 
-/** Returns the live sessions of a project, newest first. */
-export async function listLiveSessions(db: Reader, projectId: string): Promise<Session[]> {
-  return (await db.all(liveOfProject, { projectId })).map(fromRow)
+/** Returns the live sessions of agents by the agent. */
+export async function findLiveSessions(db: Reader, agentIds: readonly string[]): Promise<Map<string, Session>> {
+  const rows = await liveOfAgents.all(db, {}, agentIds)
+  return new Map(rows.map((row) => [row.agentId, fromRow(row)]))
 }
 
 /** Returns the live sessions that a key started. */
@@ -175,25 +184,51 @@ export async function listSessionsOfKey(db: Reader, keyId: string): Promise<Sess
   return (await db.all(liveOfKey, { keyId })).map(fromRow)
 }
 
-interface EndedPage {
+/** Whose sessions: those of an agent or of a project. */
+export type SessionOwner = { readonly agentId: string } | { readonly projectId: string }
+
+export interface SessionPage {
   /** The id of the last session of the previous page; `''`: from the newest. */
   readonly before: string
   readonly limit: number
 }
 
-/** Returns the ended sessions of an agent or a project, newest first. */
-export async function listEndedSessions(
-  db: Reader,
-  of: { agentId: string } | { projectId: string },
-  { before, limit }: EndedPage,
-): Promise<Session[]> {
-  const page = { before: before || 't', limit }
-  const rows =
-    'agentId' in of
-      ? await db.all(endedOfAgent, { agentId: of.agentId, ...page })
-      : await db.all(endedOfProject, { projectId: of.projectId, ...page })
-  return rows.map(fromRow)
+/** A page of sessions. `more`: others follow its last one. `size`: of what was read, in characters. */
+export interface Sessions {
+  readonly items: readonly Session[]
+  readonly more: boolean
+  readonly size: number
 }
+
+/** Reads a page of live sessions, newest first; an agent has one at most. Large ones make it shorter. */
+export function pageLiveSessions(db: Reader, of: SessionOwner, page: SessionPage): Promise<Sessions> {
+  return readPage(page, async (range) => {
+    if ('projectId' in of) return db.all(liveOfProject, { ...of, ...range })
+    return (await db.all(liveOf, of)).filter(({ id }) => id < range.before)
+  })
+}
+
+/** The same for ended sessions. */
+export function pageEndedSessions(db: Reader, of: SessionOwner, page: SessionPage): Promise<Sessions> {
+  return readPage(page, (range) =>
+    'agentId' in of ? db.all(endedOfAgent, { ...of, ...range }) : db.all(endedOfProject, { ...of, ...range }),
+  )
+}
+
+async function readPage(
+  { before, limit }: SessionPage,
+  readRows: (range: SessionPage) => Promise<SessionRow[]>,
+): Promise<Sessions> {
+  const read = (last: SessionRow | undefined, count: number) =>
+    readRows({ before: last?.id ?? (before || 't'), limit: count })
+  const bounds = { limit, sizeMax: outputLimits.sessionPage.max, sizeOf: sizeOfRow }
+  const { items, ...page } = await readBoundedPage(read, bounds)
+  return { items: items.map(fromRow), ...page }
+}
+
+/** The view of a session has its capabilities twice: they are those of its presence too. */
+const sizeOfRow = ({ capabilities, cwd, harnessSessionId }: SessionRow): number =>
+  2 * capabilities.length + (cwd?.length ?? 0) + (harnessSessionId?.length ?? 0)
 
 /** Returns the agents of a project that have a live session. */
 export async function listPresentAgents(db: Reader, projectId: string): Promise<string[]> {

@@ -8,6 +8,7 @@ import { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { readVersion } from '../../../lib/version.ts'
 import { mcpLimits } from '../../../limits.ts'
+import { bytesOfUris } from '../../../mcp-sessions/mcp-sessions.ts'
 import { authorise } from '../../access/authorise.ts'
 import { leaveDoor, placeOf } from '../../door.ts'
 import { untilClosed } from '../../sse.ts'
@@ -107,12 +108,19 @@ function listenedIn({ posted }: Post): { readonly uris: readonly unknown[] } | u
   const filter = (listen?.params as { notifications?: { resourceSubscriptions?: unknown } } | undefined)?.notifications
   const named = filter?.resourceSubscriptions
   const uris: readonly unknown[] = Array.isArray(named) ? named : []
-  const { mcpResources, mcpUri } = mcpLimits
+  const { mcpResources, mcpUri, mcpUriBytes } = mcpLimits
   if (uris.length > mcpResources.max || uris.some((uri) => typeof uri === 'string' && uri.length > mcpUri.max)) {
     throw new Problem('invalid-request', {
       field: 'params.notifications.resourceSubscriptions',
       detail: `params.notifications.resourceSubscriptions: names at most ${mcpResources.max} resources, of ${mcpUri.max} characters each.`,
       extra: { limit: 'mcpResources', max: mcpResources.max },
+    })
+  }
+  if (bytesOfUris(uris) > mcpUriBytes.max) {
+    throw new Problem('invalid-request', {
+      field: 'params.notifications.resourceSubscriptions',
+      detail: `params.notifications.resourceSubscriptions: has more than ${mcpUriBytes.max} bytes. Name fewer resources, or shorter URIs.`,
+      extra: { limit: 'mcpUriBytes', max: mcpUriBytes.max },
     })
   }
   return listen && { uris }

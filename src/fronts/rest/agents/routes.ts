@@ -6,7 +6,8 @@ import type { Agent } from '../../../registry/agents/agent.ts'
 import { listAgentsAfter, sizeOfAgent } from '../../../registry/agents/agent-store.ts'
 import { changeAgent, type RegistryContext, registerAgent, requireAgent } from '../../../registry/agents/agents.ts'
 import { findLastUses } from '../../../registry/callers/api-key-store.ts'
-import { listLiveSessions, newestLiveSession } from '../../../registry/sessions/session-store.ts'
+import type { Session } from '../../../registry/sessions/session.ts'
+import { findLiveSessions, newestLiveSession } from '../../../registry/sessions/session-store.ts'
 import type { Reader } from '../../../storage/database.ts'
 import { nextToken } from '../page.ts'
 import { route } from '../route.ts'
@@ -28,20 +29,25 @@ export const agentRoutes = [
     handle: async ({ caller, query, reading }, { db, clock }: AgentReadContext) => {
       const { limit = pageLimits.listPage.max, pageToken = '' } = query
       const { projectId } = caller
-      const live = new Map((await listLiveSessions(db, projectId)).map((session) => [session.agentId, session]))
-      const read = (last: Agent | undefined, count: number) =>
-        listAgentsAfter(db, projectId, last?.handle ?? pageToken, count)
-      const page = { limit, sizeMax: outputLimits.agentPage.max, sizeOf: sizeOfAgent }
+      const read = async (last: PresentAgent | undefined, count: number): Promise<PresentAgent[]> => {
+        const agents = await listAgentsAfter(db, projectId, last?.agent.handle ?? pageToken, count)
+        const live = await findLiveSessions(
+          db,
+          agents.map(({ id }) => id),
+        )
+        return agents.map((agent) => ({ agent, session: live.get(agent.id) }))
+      }
+      const page = { limit, sizeMax: outputLimits.agentPage.max, sizeOf: sizeOfPresent }
       const { items, more, size } = await readBoundedPage(read, page)
       await reading.beginReading(size)
       const uses = await findLastUses(
         db,
-        items.map(({ id }) => id),
+        items.map(({ agent }) => agent.id),
       )
       const now = clock.now()
       return {
-        agents: items.map((agent) => presentAgentView(agent, live.get(agent.id), uses.get(agent.id), now)),
-        nextPageToken: nextToken(items, more, ({ handle }) => handle),
+        agents: items.map(({ agent, session }) => presentAgentView(agent, session, uses.get(agent.id), now)),
+        nextPageToken: nextToken(items, more, ({ agent }) => agent.handle),
       }
     },
   }),
@@ -84,3 +90,13 @@ export const agentRoutes = [
       removeAgent(context, caller, params.handle, query),
   }),
 ] as const
+
+interface PresentAgent {
+  readonly agent: Agent
+  readonly session: Session | undefined
+}
+
+/** Views of an agent have the capabilities of its session twice: those of the session and of its presence. */
+function sizeOfPresent({ agent, session }: PresentAgent): number {
+  return sizeOfAgent(agent) + (session === undefined ? 0 : 2 * JSON.stringify(session.capabilities).length)
+}

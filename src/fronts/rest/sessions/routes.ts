@@ -1,3 +1,4 @@
+import { pageLimits } from '../../../limits.ts'
 import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
 import type { SessionContext } from '../../../sessions/context.ts'
@@ -11,12 +12,12 @@ import {
 } from '../../../sessions/sessions.ts'
 import { startSession } from '../../../sessions/start.ts'
 import { readRoutes } from '../../../wakes/read/routes.ts'
-import { type Page, pageOf } from '../page.ts'
+import { nextToken } from '../page.ts'
 import { route } from '../route.ts'
 import { beatInput, newSession, presenceInput, sessionQuery } from './input.ts'
 import { type PresenceView, presenceView, routesView, type SessionView, sessionView } from './view.ts'
 
-const limitDefault = 50
+const limitDefaults = { live: pageLimits.listPage.max, ended: 50 }
 
 /** What the routes of sessions and presence take from the context of the front. */
 export interface SessionRouteContext {
@@ -30,16 +31,18 @@ export const sessionRoutes = [
     what: 'list sessions',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     query: sessionQuery,
-    handle: async ({ caller, query }, { sessions: { db, clock } }: SessionRouteContext) => {
-      const { status = 'live', limit = limitDefault, pageToken = '' } = query
-      const { items, nextPageToken }: Page<Session> =
-        status === 'live'
-          ? { items: await listVisibleSessions(db, caller), nextPageToken: '' }
-          : pageOf(await listFormerSessions(db, caller, { before: pageToken, limit: limit + 1 }), limit, ({ id }) => id)
+    handle: async ({ caller, query, reading }, { sessions: { db, clock } }: SessionRouteContext) => {
+      const { status = 'live', limit = limitDefaults[status], pageToken: before = '' } = query
+      const list = status === 'live' ? listVisibleSessions : listFormerSessions
+      const { items, more, size } = await list(db, caller, { before, limit })
+      await reading.beginReading(size)
       const agentIds = items.map(({ agentId }) => agentId)
       const identity = await identitiesOf(db, agentIds)
       const now = clock.now()
-      return { sessions: items.map((session) => sessionView(session, identity(session.agentId), now)), nextPageToken }
+      return {
+        sessions: items.map((session) => sessionView(session, identity(session.agentId), now)),
+        nextPageToken: nextToken(items, more, ({ id }) => id),
+      }
     },
   }),
   route('POST /v1/sessions', {

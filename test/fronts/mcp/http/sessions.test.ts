@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { mcpLimits } from '../../../../src/limits.ts'
 import { liftRates, startGateway } from '../../../support/gateway.ts'
+import { besideStore } from '../../../support/store.ts'
 import { until } from '../../../support/until.ts'
 import { beginSession, initialize, openStream, ping, post } from './wire.ts'
 
@@ -128,6 +129,34 @@ test('a session is subscribed to so many resources', async () => {
   for (const { body } of answers) expect(body.result).toEqual({})
   expect((await subscribe('rouse://task/more')).body.error.message).toContain(`${max} resources`)
   expect((await subscribe(`rouse://${'x'.repeat(3_000)}`)).body.error.message).toContain('2048 characters')
+})
+
+test('the URIs that a session is subscribed to are bounded together; one that has more already goes on', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const session = await beginSession(gateway, donna)
+  const call = async (method: string, uri: string) => {
+    const message = { jsonrpc: '2.0', id: 3, method: `resources/${method}`, params: { uri } }
+    const { body } = await post(gateway, donna, message, session)
+    return body.error?.message ?? 'ok'
+  }
+  const { max } = mcpLimits.mcpUriBytes
+  // Two bytes for each of most characters.
+  const uris = Array.from({ length: 4 }, (_, at) => `rouse://task/${at}${'é'.repeat(2_000)}`)
+  for (const uri of uris) expect(await call('subscribe', uri)).toBe('ok')
+  const room = max - Buffer.byteLength(JSON.stringify([...uris, '']))
+  const last = 'rouse://task/'.padEnd(room, 'x')
+  const refusal = expect.stringMatching(`uri: the URIs .* more than ${max} bytes together. Unsubscribe from one`)
+  expect(await call('subscribe', `${last}x`)).toEqual(refusal)
+  expect(await call('subscribe', last)).toBe('ok')
+  expect(await call('subscribe', 'rouse://me')).toEqual(refusal)
+  const before = [...uris, ...Array.from({ length: 50 }, (_, at) => `rouse://task/${at}`.padEnd(2_000, 'x'))]
+  await besideStore(gateway.dataDir, 'update mcp_session set resources = ?', JSON.stringify(before))
+  expect((await post(gateway, donna, ping, session)).status).toBe(200)
+  expect(await call('subscribe', before[50]!)).toBe('ok')
+  expect(await call('subscribe', 'rouse://me')).toEqual(refusal)
+  for (const uri of before) expect(await call('unsubscribe', uri)).toBe('ok')
+  expect(await call('subscribe', 'rouse://me')).toBe('ok')
 })
 
 test('what was missed is sent to a reader that comes back, and only that', async () => {
