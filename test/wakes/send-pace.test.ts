@@ -47,10 +47,11 @@ async function startMany(receiver: Receiver) {
 test('a hundred subscriptions that one event wakes are sent to at the pace', async () => {
   await using receiver = await startReceiver()
   await using s = await startMany(receiver)
+  const sentAt = Date.now()
   await s.gateway.send('mallory', 'to a hundred')
   await s.gateway.send('lola', 'to one')
   const wakes = await receiver.waitFor(subscriptions + 1)
-  expect(wakes.at(-1)!.at - wakes[0]!.at).toBeGreaterThanOrEqual(leastMs * 0.9)
+  expect(wakes.at(-1)!.at - sentAt).toBeGreaterThanOrEqual(leastMs * 0.9)
   expect(wakes.filter(({ body }) => body.agentIdentity === '@lola')).toHaveLength(1)
 })
 
