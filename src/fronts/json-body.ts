@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express'
 import { Problem } from '../errors.ts'
 import { beginSlice, sliceBytes } from '../lib/pauses.ts'
 import { inputLimits } from '../limits.ts'
+import { callerOf } from './auth.ts'
 import { weighBody } from './door.ts'
 import { requireModestJson, requireStorableJson } from './json-shape.ts'
 import { readBody } from './read-body.ts'
@@ -44,7 +45,7 @@ export function parseJson(bytesMax: number, type: string[], strict = true): Requ
     if (bytes !== undefined) {
       const values = requireModestJson(bytes)
       if (values > manyValues) weighBody(res, bytes.length + valueWeight * values)
-      if (bytes.length >= sliceBytes) await beginSlice()
+      if (bytes.length >= sliceBytes) await beginSlice(callerOf(res)?.id ?? '')
       req.body = parsed(bytes, strict)
     }
     next()

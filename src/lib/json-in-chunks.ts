@@ -7,10 +7,10 @@ const joinedLength = 16 * 1024
 /** What a text costs beside its bytes, in bytes. */
 const textCost = 32
 
-/** Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. A large one takes several iterations of the event loop. */
-export async function jsonInChunks(value: object): Promise<Buffer> {
-  await beginSlice()
-  const pauses = new Pauses()
+/** Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. A large one takes several iterations of the event loop: slices of `by`. */
+export async function jsonInChunks(value: object, by: string): Promise<Buffer> {
+  await beginSlice(by)
+  const pauses = new Pauses(by)
   const texts: string[] = []
   let bytes = 0
   let joined = ''

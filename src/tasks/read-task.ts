@@ -167,7 +167,9 @@ export async function loadTaskContents(
   await beginReading?.(size)
   const contents: TaskContent[] = []
   for (const { task, plan } of planned) {
-    contents.push(plan ? contentOf(task, await readPlanned(db, task, plan)) : await loadSmall(db, task, options))
+    contents.push(
+      plan ? contentOf(task, await readPlanned(db, task, plan, beginReading?.by)) : await loadSmall(db, task, options),
+    )
   }
   return contents
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Task as A2aTask, Message, SendMessageRequest } from '@a2a-js/sdk'
 import { companyLimits } from '../../gateway-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { BeginReading } from '../../tasks/content-within.ts'
+import { type BeginReading, readingBy } from '../../tasks/content-within.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { readMessageAnswer } from '../../tasks/message-answer.ts'
 import type { PushContext } from '../../tasks/push-config.ts'
@@ -63,14 +63,14 @@ export async function answerSend(
 /** The same, but once it has refused it refuses at once: an answer that is given in any case waits for its content once. */
 function waitingOnce(beginReading: BeginReading): BeginReading {
   let refusal: Promise<void> | undefined
-  return (bytes) => {
+  return readingBy(beginReading.by ?? '', (bytes) => {
     if (refusal) return refusal
     const begun = beginReading(bytes)
     return begun.catch((error: unknown) => {
       refusal = begun
       throw error
     })
-  }
+  })
 }
 
 /** Sends the message of a call, and records it in the audit. */
