@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { beginSlice } from '../lib/pauses.ts'
+import { walk } from '../lib/walk.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Task } from './task.ts'
 import { type Position, statementsFor } from './task-list-statements.ts'
@@ -100,16 +100,15 @@ class TaskList {
   }
 
   /** Reads one interval after the other, until `read` has enough. What changes meanwhile gets a newer status: it leaves its interval. */
-  async #walk(after: Position, read: (interval: object) => Promise<boolean>): Promise<void> {
+  #walk(after: Position, read: (interval: object) => Promise<boolean>): Promise<void> {
     const entries = Math.max(1, Math.floor(this.#entries / this.#statements.ranges))
-    for (let from = after; ; ) {
-      const edge = await this.#db.get(this.#statements.edge, this.#interval(from, end, entries))
+    return walk(
+      after,
+      (from) => this.#db.get(this.#statements.edge, this.#interval(from, end, entries)),
       // What arrives between the two statements is read too.
-      const isEnough = await read(this.#interval(from, edge ?? end, entries * 2))
-      if (isEnough || !edge) return
-      from = edge
-      await beginSlice(this.#by)
-    }
+      (from, edge = end) => read(this.#interval(from, edge, entries * 2)),
+      this.#by,
+    )
   }
 
   #interval(from: Position, edge: Position, entries: number): object {

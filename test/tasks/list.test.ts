@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
-import type { Database, Reader } from '../../src/storage/database.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { listTasks, type TaskQuery } from '../../src/tasks/list-tasks.ts'
 import { type TaskState, taskStates } from '../../src/tasks/state.ts'
 import type { Task } from '../../src/tasks/task.ts'
 import { insertTask } from '../../src/tasks/task-store.ts'
 import { dataDirectory } from '../support/data-directory.ts'
+import { spyOn } from '../support/spy-reader.ts'
 import { openStore } from '../support/store.ts'
 
 let directory: ReturnType<typeof dataDirectory>
@@ -134,28 +135,6 @@ test('tasks that arrive while pages are read neither repeat nor hide one', async
   )
   expect(ids).toEqual(wanted)
 })
-
-/** Counts the statements of a reader, and notes the most entries that one of them may read. */
-function spyOn(reader: Reader): { reader: Reader; seen: { statements: number; most: number } } {
-  const seen = { statements: 0, most: 0 }
-  const note = (params: object): void => {
-    seen.statements++
-    seen.most = Math.max(seen.most, (params as { entries: number }).entries)
-  }
-  return {
-    seen,
-    reader: {
-      all: (statement, params) => {
-        note(params)
-        return reader.all(statement, params)
-      },
-      get: (statement, params) => {
-        note(params)
-        return reader.get(statement, params)
-      },
-    },
-  }
-}
 
 test('a filter that matches nothing looks at a long context in steps, and at a short one with two statements', async () => {
   const query = { projectId: 'north', originatorId: 'nobody', state: 'working', pageSize: 10, by: 'reader' } as const
