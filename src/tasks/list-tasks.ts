@@ -1,6 +1,8 @@
 import { Problem } from '../errors.ts'
+import { beginSlice } from '../lib/pauses.ts'
 import { walk } from '../lib/walk.ts'
 import type { Reader } from '../storage/database.ts'
+import type { Statement } from '../storage/statement.ts'
 import type { Task } from './task.ts'
 import { type Position, statementsFor } from './task-list-statements.ts'
 import type { FilterName, TaskFilters } from './task-ranges.ts'
@@ -53,6 +55,12 @@ export async function listTasks(db: Reader, query: TaskQuery, entries: number = 
   }
 }
 
+/** What finds the ends of intervals, of so many entries. */
+interface Steps {
+  readonly edge: Statement<object, Position>
+  readonly entries: number
+}
+
 class TaskList {
   readonly #db: Reader
   readonly #given: object
@@ -72,27 +80,31 @@ class TaskList {
 
   /** Counts the tasks of the list. */
   async count(): Promise<number> {
-    const { byCounters, first, within } = this.#statements
+    const { byCounters, first, parts } = this.#statements
     const all = this.#interval(begin, end, this.#entries + 1)
     const { seen, total } = (await this.#db.get(byCounters ?? first, all))!
     this.#isShort = seen <= this.#entries
     if (byCounters || this.#isShort) return total
     let sum = 0
-    await this.#walk(begin, async (interval) => {
-      sum += (await this.#db.get(within, interval))!.total
-      return false
-    })
+    for (const { count, edge } of parts) {
+      await beginSlice(this.#by)
+      await this.#walk(begin, { edge, entries: this.#entries }, async (interval) => {
+        sum += (await this.#db.get(count, interval))!.total
+        return false
+      })
+    }
     return sum
   }
 
   /** Reads the newest tasks after a position. After `count`. */
   async newest(after: Position, limit: number): Promise<TaskRow[]> {
-    const { page, isExact } = this.#statements
+    const { page, isExact, edge, parts } = this.#statements
     if (isExact || this.#isShort) {
       return this.#db.all(page, { ...this.#interval(after, end, this.#entries * 2), limit })
     }
     const rows: TaskRow[] = []
-    await this.#walk(after, async (interval) => {
+    const entries = Math.max(1, Math.floor(this.#entries / parts.length))
+    await this.#walk(after, { edge, entries }, async (interval) => {
       rows.push(...(await this.#db.all(page, { ...interval, limit: limit - rows.length })))
       return rows.length === limit
     })
@@ -100,11 +112,10 @@ class TaskList {
   }
 
   /** Reads one interval after the other, until `read` has enough. What changes meanwhile gets a newer status: it leaves its interval. */
-  #walk(after: Position, read: (interval: object) => Promise<boolean>): Promise<void> {
-    const entries = Math.max(1, Math.floor(this.#entries / this.#statements.ranges))
+  #walk(after: Position, { edge, entries }: Steps, read: (interval: object) => Promise<boolean>): Promise<void> {
     return walk(
       after,
-      (from) => this.#db.get(this.#statements.edge, this.#interval(from, end, entries)),
+      (from) => this.#db.get(edge, this.#interval(from, end, entries)),
       // What arrives between the two statements is read too.
       (from, edge = end) => read(this.#interval(from, edge, entries * 2)),
       this.#by,

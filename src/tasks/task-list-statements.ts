@@ -17,8 +17,6 @@ interface Count {
 
 /** The statements of a list. Each reads a bounded number of entries of each range. */
 interface ListStatements {
-  /** How many ranges the list has. */
-  readonly ranges: number
   /** Whether every entry of the ranges is in the list. */
   readonly isExact: boolean
   /** The newest that match in an interval. */
@@ -27,9 +25,16 @@ interface ListStatements {
   readonly byCounters: Statement<object, Count> | undefined
   /** Counts up to `entries` of all ranges. */
   readonly first: Statement<object, Count>
-  /** Counts in an interval. */
-  readonly within: Statement<object, Count>
   /** The end of an interval that has at most `entries` entries of each range. undefined: no range has so many left. */
+  readonly edge: Statement<object, Position>
+  readonly parts: readonly PartStatements[]
+}
+
+/** The statements of one range, which can be counted without the others. */
+interface PartStatements {
+  /** Counts in an interval. */
+  readonly count: Statement<object, Count>
+  /** The end of an interval that has `entries` entries. undefined: fewer are left. */
   readonly edge: Statement<object, Position>
 }
 
@@ -50,15 +55,16 @@ function statementsOf(names: readonly FilterName[]): ListStatements {
   const intervals = ranges.map(({ within, also }) => ({ within: [...within, upTo], also }))
   const isExact = ranges.every(({ also }) => also.length === 0)
   return {
-    ranges: ranges.length,
     isExact,
     page: statement(sql`select ${taskColumns} from task
       where id in (${unionOf(isExact ? ranges.map(newestIn) : intervals.map(newestMatches))}) ${newestFirst} ${limited}`),
     byCounters: totalByCounters(names, !isExact),
     first: statement(countOf(sql`${unionOf(ranges.map(matchesIn))} limit ${entries}`)),
-    within: statement(countOf(unionOf(intervals.map(matchesIn)))),
-    edge: statement(sql`select status_at as "statusAt", id from (${unionOf(ranges.map(edgeOf))}) as edges
-      ${newestFirst} limit 1`),
+    edge: newestEdge(ranges),
+    parts: ranges.map((range, index) => ({
+      count: statement(countOf(matchesIn(intervals[index]!))),
+      edge: newestEdge([range]),
+    })),
   }
 }
 
@@ -90,6 +96,11 @@ function entriesIn(range: TaskRange): SQL {
 
 function countOf(matches: SQL): SQL {
   return sql`select count(*) as "seen", cast(coalesce(sum(matches), 0) as bigint) as "total" from (${matches}) as counted`
+}
+
+function newestEdge(ranges: readonly TaskRange[]): Statement<object, Position> {
+  return statement(sql`select status_at as "statusAt", id from (${unionOf(ranges.map(edgeOf))}) as edges
+    ${newestFirst} limit 1`)
 }
 
 function edgeOf(range: TaskRange): SQL {

