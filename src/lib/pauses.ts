@@ -1,3 +1,5 @@
+import { Turns } from './turns.ts'
+
 /** What is worked on before a pause, in bytes of JSON: a few ms. */
 export const sliceBytes = 256 * 1024
 /** How many times as long as it worked long work rests, while others have work. */
@@ -7,44 +9,31 @@ const restMaxMs = 50
 /** An iteration of the event loop that takes longer has done work of others, in ms. */
 const emptyMs = 0.1
 
-/** Slices of long work that wait, by whom they are done for. The caller whose turn it is comes first. */
-const waiting = new Map<string, (() => void)[]>()
+/** Slices of long work that wait. */
+const waiting = new Turns<() => void>()
 let isWorking = false
 
 /**
  * Resolves when a slice of long work may begin: work of several ms that cannot be interrupted. All long work of this thread is done one
- * slice at a time, in turn for each caller that waits for one: much work of one delays its own. After each slice, others have four times
- * as long for their work as it took, if they have any.
+ * slice at a time, and callers share its time: much work of one delays its own. After each slice, others have four times as long for their
+ * work as it took, if they have any.
  * @param by the id of the caller that the work is done for; '': the gateway itself
  */
 export function beginSlice(by: string): Promise<void> {
-  const begun = new Promise<void>((resolve) => {
-    const own = waiting.get(by)
-    if (own) own.push(resolve)
-    else waiting.set(by, [resolve])
-  })
+  const begun = new Promise<void>((resolve) => waiting.add(by, resolve))
   if (!isWorking) void workOff()
   return begun
 }
 
-/** Takes one slice of the caller whose turn it is. Its next one comes after those of the others. */
-function takeNext(): (() => void) | undefined {
-  for (const [by, own] of waiting) {
-    const begin = own.shift()
-    waiting.delete(by)
-    if (own.length > 0) waiting.set(by, own)
-    return begin
-  }
-  return undefined
-}
-
 async function workOff(): Promise<void> {
   isWorking = true
-  for (let begin = takeNext(); begin; begin = takeNext()) {
+  for (let begin = waiting.take(); begin; begin = waiting.take()) {
     const begunAt = performance.now()
     begin()
     await nextIteration()
-    await letOthersWork(Math.min((performance.now() - begunAt) * restPart, restMaxMs))
+    const took = performance.now() - begunAt
+    waiting.count(took)
+    await letOthersWork(Math.min(took * restPart, restMaxMs))
   }
   isWorking = false
 }

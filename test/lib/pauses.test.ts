@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { beginSlice, groupsOf, Pauses } from '../../src/lib/pauses.ts'
+import { groupsOf, Pauses } from '../../src/lib/pauses.ts'
 import { Iterations } from '../support/iterations.ts'
 
 test('a pause comes when an iteration has done enough, and groups are as large as that', async () => {
@@ -46,21 +46,4 @@ test('long work without others goes on in the next iteration', async () => {
   using iterations = new Iterations()
   await longWork(20)
   expect(iterations.count).toBeLessThan(20 * 4)
-})
-
-test('callers have their slices in turn: much work of one delays the work of another by one slice of each caller', async () => {
-  const turns: string[] = []
-  const waiting = (by: string) => beginSlice(by).then(() => turns.push(by))
-  const inSequence = async (by: string, slices: number): Promise<void> => {
-    for (let done = 0; done < slices; done++) await waiting(by)
-  }
-  const many = Array.from({ length: 40 }, () => waiting('greedy'))
-  await Promise.all([inSequence('modest', 5), inSequence('other', 3)])
-  const modestAt = turns.flatMap((by, turn) => (by === 'modest' ? [turn] : []))
-  // Its first slice waits for the one that was under way; each of the others for one of each caller.
-  expect(modestAt[0]).toBeLessThanOrEqual(1)
-  for (const [index, turn] of modestAt.entries()) expect(turn - (modestAt[index - 1] ?? -1)).toBeLessThanOrEqual(3)
-  await Promise.all(many)
-  expect(turns.filter((by) => by === 'greedy')).toHaveLength(40)
-  expect(turns).toHaveLength(48)
 })
