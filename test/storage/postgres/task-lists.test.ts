@@ -11,10 +11,10 @@ import { dataDirectory } from '../../support/data-directory.ts'
 import { createSchema } from '../../support/schemas.ts'
 import { onPostgres, openStore } from '../../support/store.ts'
 
-const tasks = 20_000
+const tasks = 80_000
 const pageSize = 50
-/** What one step may read; more than a page of each state, of the tasks that were handed over and of the others. */
-const rowsMax = 2_001
+/** A few steps: PostgreSQL sorts the rest of a list that is no longer, and reads a step of a longer one in the order of its index. */
+const rowsMax = 6_000
 
 /** One of a hundred was handed over. Half are of one context. */
 const fill = `insert into task (id, project_id, context_id, agent_id, assignee_id, originator_id, state, version, status_at, priority,
