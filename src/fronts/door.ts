@@ -4,7 +4,7 @@ import type { LargeRequests } from '../registry/shares/large-requests.ts'
 import { type Bulk, newBulk } from '../registry/shares/large-spacing.ts'
 import type { Shares } from '../registry/shares/shares.ts'
 import type { agentRates } from '../share-limits.ts'
-import type { BeginReading } from '../tasks/content-within.ts'
+import { type BeginReading, readingBy } from '../tasks/content-within.ts'
 import { callerOf } from './auth.ts'
 import { leaveRequestQueue } from './request-queue.ts'
 import { unreadable } from './unreadable.ts'
@@ -96,10 +96,10 @@ export function requireLeft(
 
 /** Returns the function that a request over HTTP calls before it reads content of a known size. Errors: `rate-limited`. */
 export function readingFor(shares: Shares, res: Response): BeginReading {
-  return async (bytes) => {
+  return readingBy(callerOf(res).id, async (bytes) => {
     const request = entered.get(res)?.request
     if (request) await shares.large.beginReading(callerOf(res), request, bytes)
-  }
+  })
 }
 
 /**

@@ -3,6 +3,7 @@ import { Problem } from '../errors.ts'
 import { parseInSlices } from '../lib/parse-in-slices.ts'
 import { beginSlice, sliceBytes } from '../lib/pauses.ts'
 import { inputLimits } from '../limits.ts'
+import { callerOf } from './auth.ts'
 import { weighBody } from './door.ts'
 import { requireModestJson, requireStorableJson } from './json-shape.ts'
 import { hasLargeContent } from './large-json.ts'
@@ -50,9 +51,12 @@ export function parseJson(bytesMax: number, type: string[], strict = true): Requ
   }
 }
 
+/** For whom a body is read. */
+const payerOf = (res: Response): string => callerOf(res)?.id ?? ''
+
 /** A step of the work on a large body begins. Errors: `invalid-request` where its client has disconnected. */
 async function beginStep(res: Response): Promise<void> {
-  await beginSlice()
+  await beginSlice(payerOf(res))
   if (res.closed) throw unreadable()
 }
 
@@ -96,7 +100,7 @@ async function largeParsed(bytes: Buffer, res: Response, strict: boolean): Promi
   weighValues(bytes, res)
   await beginStep(res)
   requireStorableJson(bytes)
-  const value = await parseInSlices(withoutMark(bytes)).catch(() => {
+  const value = await parseInSlices(withoutMark(bytes), payerOf(res)).catch(() => {
     throw invalidJson()
   })
   await beginStep(res)

@@ -11,16 +11,16 @@ const textCost = 32
 /** How many bytes are copied in the time in which one is encoded. */
 const copyPart = 8
 
-/** Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. A large one takes several iterations of the event loop. */
-export async function jsonInChunks(value: object): Promise<Buffer> {
+/** Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. A large one takes several iterations of the event loop: slices of `by`. */
+export async function jsonInChunks(value: object, by: string): Promise<Buffer> {
   const pieces: Buffer[] = []
   let bytes = 0
-  for await (const text of jsonTexts(value)) {
+  for await (const text of jsonTexts(value, by)) {
     const piece = Buffer.from(text)
     pieces.push(piece)
     bytes += piece.length
   }
-  const pauses = new Pauses()
+  const pauses = new Pauses(by)
   const body = Buffer.allocUnsafeSlow(bytes)
   let at = 0
   for (const piece of pieces) {
@@ -32,9 +32,9 @@ export async function jsonInChunks(value: object): Promise<Buffer> {
 }
 
 /** Returns the same in texts of some KiB, one after the other, over several iterations of the event loop. */
-export async function* jsonTexts(value: object): AsyncGenerator<string, void, undefined> {
-  await beginSlice()
-  const pauses = new Pauses()
+export async function* jsonTexts(value: object, by: string): AsyncGenerator<string, void, undefined> {
+  await beginSlice(by)
+  const pauses = new Pauses(by)
   let joined = ''
   for (const text of textsOf(value, new WeakSet())) {
     joined += text

@@ -3,16 +3,17 @@ import { beginSlice, sliceBytes } from './pauses.ts'
 /**
  * Returns what `JSON.parse` makes of a large text in UTF-8. Its characters are decoded over several iterations of the event loop, and
  * parsed in one of its own: that cannot be interrupted. Errors: SyntaxError.
+ * @param by the id of the caller that the work is done for; '': the gateway itself
  */
-export async function parseInSlices(bytes: Buffer): Promise<unknown> {
+export async function parseInSlices(bytes: Buffer, by: string): Promise<unknown> {
   const pieces: string[] = []
   for (let at = 0; at < bytes.length; ) {
     const end = endOfPiece(bytes, at + sliceBytes)
-    await beginSlice()
+    await beginSlice(by)
     pieces.push(bytes.toString('utf8', at, end))
     at = end
   }
-  await beginSlice()
+  await beginSlice(by)
   return JSON.parse(pieces.join(''))
 }
 

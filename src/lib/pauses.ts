@@ -1,3 +1,5 @@
+import { Turns } from './turns.ts'
+
 /** What is worked on before a pause, in bytes of JSON: a few ms. */
 export const sliceBytes = 256 * 1024
 /** How many times as long as it worked long work rests, while others have work. */
@@ -7,27 +9,31 @@ const restMaxMs = 50
 /** An iteration of the event loop that takes longer has done work of others, in ms. */
 const emptyMs = 0.1
 
-/** Slices of long work that wait, first come, first served. */
-const waiting: (() => void)[] = []
+/** Slices of long work that wait. */
+const waiting = new Turns<() => void>()
 let isWorking = false
 
 /**
  * Resolves when a slice of long work may begin: work of several ms that cannot be interrupted. All long work of this thread is done one
- * slice at a time. After each, others have four times as long for their work as the slice took, if they have any.
+ * slice at a time, and callers share its time: much work of one delays its own. After each slice, others have four times as long for their
+ * work as it took, if they have any.
+ * @param by the id of the caller that the work is done for; '': the gateway itself
  */
-export function beginSlice(): Promise<void> {
-  const begun = new Promise<void>((resolve) => waiting.push(resolve))
+export function beginSlice(by: string): Promise<void> {
+  const begun = new Promise<void>((resolve) => waiting.add(by, resolve))
   if (!isWorking) void workOff()
   return begun
 }
 
 async function workOff(): Promise<void> {
   isWorking = true
-  for (let begin = waiting.shift(); begin; begin = waiting.shift()) {
+  for (let begin = waiting.take(); begin; begin = waiting.take()) {
     const begunAt = performance.now()
     begin()
     await nextIteration()
-    await letOthersWork(Math.min((performance.now() - begunAt) * restPart, restMaxMs))
+    const took = performance.now() - begunAt
+    waiting.count(took)
+    await letOthersWork(Math.min(took * restPart, restMaxMs))
   }
   isWorking = false
 }
@@ -48,14 +54,20 @@ function nextIteration(): Promise<void> {
 
 /** Spreads long work over iterations of the event loop, so that other requests go on in between, and new connections are accepted. */
 export class Pauses {
+  readonly #by: string
   #done = 0
+
+  /** @param by the id of the caller that the work is done for; '': the gateway itself */
+  constructor(by: string) {
+    this.#by = by
+  }
 
   /** Counts work, in bytes, that will be done now. If it is too much for this slice, returns a promise to await: of the next slice. */
   before(bytes: number): Promise<void> | undefined {
     this.#done += bytes
     if (this.#done < sliceBytes) return undefined
     this.#done = bytes < sliceBytes ? bytes : 0
-    return beginSlice()
+    return beginSlice(this.#by)
   }
 
   /** Counts work, in bytes, that was done. If that is enough for one slice, returns a promise to await: of the next one. */
@@ -63,7 +75,7 @@ export class Pauses {
     this.#done += bytes
     if (this.#done < sliceBytes) return undefined
     this.#done = 0
-    return beginSlice()
+    return beginSlice(this.#by)
   }
 }
 

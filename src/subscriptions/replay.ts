@@ -127,7 +127,7 @@ async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: read
       for (const { logId } of events) logIds.push(logId)
       if (logIds.length > replaysMax) throw tooMany()
     }
-    if (index % rangesPerSlice === rangesPerSlice - 1) await beginSlice()
+    if (index % rangesPerSlice === rangesPerSlice - 1) await beginSlice(subscription.agentId)
   }
   return logIds
 }

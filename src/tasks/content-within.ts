@@ -35,7 +35,16 @@ const chunksAt = new ListStatement<{ taskId: string }, ChunkRow & { seq: number 
 )
 
 /** Called with the size of content, in bytes, before it is read, or before an answer is made of it. It may wait, or refuse with a problem. */
-export type BeginReading = (bytes: number) => Promise<void>
+export interface BeginReading {
+  (bytes: number): Promise<void>
+  /** The id of the caller that the content is read for, which takes its turn with other callers; default: the gateway itself. */
+  readonly by?: string
+}
+
+/** Returns the function that a call of a caller with this id calls before it reads content. */
+export function readingBy(by: string, begin: (bytes: number) => Promise<void>): BeginReading {
+  return Object.assign(begin, { by })
+}
 
 /** How the content of an answer may be read. */
 export interface AnswerReading {
@@ -85,7 +94,7 @@ export async function readContentWithin(
   { beginReading, isCertain, ...query }: ContentQuery & AnswerReading,
 ): Promise<ContentWithin> {
   const plan = await planContent(db, task, query)
-  if (await mayRead({ beginReading, isCertain }, plan.size)) return readPlanned(db, task, plan)
+  if (await mayRead({ beginReading, isCertain }, plan.size)) return readPlanned(db, task, plan, beginReading?.by)
   const { statusSize, omitted, messages, chunks } = plan
   const statusSeq = task.statusMessageSeq
   const isShown = statusSeq !== null && statusSize <= companyLimits.largeBytes.max
@@ -123,12 +132,13 @@ export async function readPlanned(
   db: Reader,
   task: Task,
   { all, chunks, messages, omitted }: ContentPlan,
+  by = '',
 ): Promise<ContentWithin> {
   const statusSeq = task.statusMessageSeq
   return {
     statusMessage: statusSeq === null ? null : await readTaskMessage(db, task.id, statusSeq),
-    history: await readMessages(db, task, messages),
-    artifacts: inOrderOf(all, await readChunks(db, task, chunks)),
+    history: await readMessages(db, task, messages, by),
+    artifacts: inOrderOf(all, await readChunks(db, task, chunks, by)),
     omitted,
   }
 }
@@ -190,8 +200,8 @@ function readMessageSizes(db: Reader, task: Task, limit: number): Promise<Size[]
   })
 }
 
-async function readChunks(db: Reader, task: Task, chunks: readonly Size[]): Promise<A2aArtifact[]> {
-  const pauses = new Pauses()
+async function readChunks(db: Reader, task: Task, chunks: readonly Size[], by: string): Promise<A2aArtifact[]> {
+  const pauses = new Pauses(by)
   const read: Chunk[] = []
   for (const group of groupsOf(chunks)) {
     await pauses.before(bytesOf(group))
@@ -202,8 +212,8 @@ async function readChunks(db: Reader, task: Task, chunks: readonly Size[]): Prom
 }
 
 /** Oldest first. */
-async function readMessages(db: Reader, task: Task, messages: readonly Size[]): Promise<A2aMessage[]> {
-  const pauses = new Pauses()
+async function readMessages(db: Reader, task: Task, messages: readonly Size[], by: string): Promise<A2aMessage[]> {
+  const pauses = new Pauses(by)
   const read: A2aMessage[] = []
   for (const group of groupsOf(messages.toReversed())) {
     await pauses.before(bytesOf(group))

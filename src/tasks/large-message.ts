@@ -18,9 +18,13 @@ export function isLarge(value: unknown): boolean {
 /**
  * Encodes a large message over several iterations of the event loop. What is wrong with it is thrown when it is stamped, after what the
  * transaction refuses.
+ * @param by the id of its sender
  */
-export async function encodeLarge({ taskId: _, contextId: __, ...content }: A2aMessage): Promise<LargeMessage> {
-  await beginSlice()
+export async function encodeLarge(
+  { taskId: _, contextId: __, ...content }: A2aMessage,
+  by: string,
+): Promise<LargeMessage> {
+  await beginSlice(by)
   let values = 0
   try {
     values = requireShallow(content, 'message')
@@ -31,7 +35,7 @@ export async function encodeLarge({ taskId: _, contextId: __, ...content }: A2aM
       },
     }
   }
-  const bytes = await jsonInChunks(content)
+  const bytes = await jsonInChunks(content, by)
   return {
     stamp({ taskId, contextId }) {
       const ids = { taskId, contextId }

@@ -135,15 +135,16 @@ export async function loadTaskContent(db: Reader, task: Task, options: DocumentO
  * Returns the content of a task that has just been started, as `loadTaskContent` would read it. undefined: it may be too large for an
  * answer.
  * @param message the first message of the task, as JSON
+ * @param options.by the id of the caller that it is read for
  */
 export async function contentOfStarted(
   task: Task,
   message: EncodedMessage['text'],
-  historyLength: number = historyMax,
+  { historyLength = historyMax, by }: { readonly historyLength?: number; readonly by: string },
 ): Promise<TaskContent | undefined> {
   if (task.size > outputLimits.task.max) return undefined
   const read = (): unknown | Promise<unknown> =>
-    typeof message === 'string' ? JSON.parse(message) : parseInSlices(message)
+    typeof message === 'string' ? JSON.parse(message) : parseInSlices(message, by)
   const history = historyLength > 0 ? [(await read()) as A2aMessage] : []
   return { task, statusMessage: null, history, artifacts: [] }
 }
@@ -171,7 +172,9 @@ export async function loadTaskContents(
   await beginReading?.(size)
   const contents: TaskContent[] = []
   for (const { task, plan } of planned) {
-    contents.push(plan ? contentOf(task, await readPlanned(db, task, plan)) : await loadSmall(db, task, options))
+    contents.push(
+      plan ? contentOf(task, await readPlanned(db, task, plan, beginReading?.by)) : await loadSmall(db, task, options),
+    )
   }
   return contents
 }

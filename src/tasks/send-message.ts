@@ -57,7 +57,7 @@ export function sendMessage(
   // A large one is encoded before the transaction, which others wait for.
   const send = () =>
     input.isLarge
-      ? encodeLarge(message).then((large) => storeMessage(context, caller, agent, input, large))
+      ? encodeLarge(message, caller.id).then((large) => storeMessage(context, caller, agent, input, large))
       : storeMessage(context, caller, agent, input)
   return idempotency ? context.repeats.run(caller.id, agent.id, idempotency, send) : send()
 }

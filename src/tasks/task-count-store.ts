@@ -1,7 +1,7 @@
 import { atLast, type Transaction } from '../storage/database.ts'
 import { pipelined } from '../storage/pipelined.ts'
 import { RowsStatement } from '../storage/rows.ts'
-import { p, type Statement, sql, statement } from '../storage/statement.ts'
+import { p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import type { Task } from './task.ts'
 
 const parties = { agentId: 'agent_id', assigneeId: 'assignee_id', originatorId: 'originator_id' } as const
@@ -69,15 +69,25 @@ function sumUp(changes: readonly Change[]): (string | number)[][] {
   return [...sums.values()].filter(({ total }) => total !== 0).map(({ key, total }) => [...key, total])
 }
 
-/** The statement that reads the total of a list with these filters from the counters. undefined: no counter has it. */
-export function totalByCounters(filters: readonly string[]): Statement<object, { total: number }> | undefined {
+/**
+ * The statement that reads the total of a list with these filters from the counters. undefined: no counter has it.
+ * @param seesAll whether `seen` is how many tasks the parties have, in all states and projects; else it is the total
+ */
+export function totalByCounters(
+  filters: readonly string[],
+  seesAll: boolean,
+): Statement<object, { total: number; seen: number }> | undefined {
   const given = partyNames.filter((name) => filters.includes(name))
   const others = filters.filter((name) => !(name in parties))
   const isCounted = counters.some((names) => names.join() === given.join())
   if (!isCounted || others.some((name) => name !== 'projectId' && name !== 'state')) return undefined
   const terms = partyNames.map((name) => sql`${sql.raw(parties[name])} = ${given.includes(name) ? p(name) : anyone}`)
-  if (others.includes('projectId')) terms.push(sql`project_id = ${p('projectId')}`)
-  if (others.includes('state')) terms.push(sql`state = ${p('state')}`)
-  const where = sql.join(terms, sql` and `)
-  return statement(sql`select cast(coalesce(sum(total), 0) as bigint) as "total" from task_count where ${where}`)
+  const also: SQL[] = []
+  if (others.includes('projectId')) also.push(sql`project_id = ${p('projectId')}`)
+  if (others.includes('state')) also.push(sql`state = ${p('state')}`)
+  const where = sql.join(seesAll ? terms : [...terms, ...also], sql` and `)
+  const matching =
+    seesAll && also.length > 0 ? sql`case when ${sql.join(also, sql` and `)} then total else 0 end` : sql`total`
+  return statement(sql`select cast(coalesce(sum(${matching}), 0) as bigint) as "total",
+    cast(coalesce(sum(total), 0) as bigint) as "seen" from task_count where ${where}`)
 }

@@ -82,7 +82,7 @@ async function readPage<Row, Item>(
     kept.push(one)
   }
   await beginReading?.(size)
-  const pauses = new Pauses()
+  const pauses = new Pauses(beginReading?.by ?? '')
   const items: (Item & Numbered)[] = []
   for (const group of groupsOf(kept)) {
     await pauses.before(group.reduce((sum, one) => sum + one.size, 0))

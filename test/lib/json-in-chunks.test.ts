@@ -7,7 +7,7 @@ test('is what JSON.stringify makes of the same value', async () => {
   const plain = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 9 }))
   await fc.assert(
     fc.asyncProperty(plain, async (value) => {
-      expect((await jsonInChunks(value)).toString()).toBe(JSON.stringify(value))
+      expect((await jsonInChunks(value, '')).toString()).toBe(JSON.stringify(value))
     }),
   )
   const odd = {
@@ -18,7 +18,7 @@ test('is what JSON.stringify makes of the same value', async () => {
     at: new Date(0),
     é: '\u2028"😀',
   }
-  expect((await jsonInChunks(odd)).toString()).toBe(JSON.stringify(odd))
+  expect((await jsonInChunks(odd, '')).toString()).toBe(JSON.stringify(odd))
 })
 
 test('so are long texts and heavy lists and objects, wherever they are cut', async () => {
@@ -38,14 +38,14 @@ test('so are long texts and heavy lists and objects, wherever they are cut', asy
     own: JSON.parse('{"__proto__":{"a":1}}'),
   }
   for (const value of [heavy, { ...fields, last: values }, [values, [], {}, odd]]) {
-    expect((await jsonInChunks(value)).toString()).toBe(JSON.stringify(value))
+    expect((await jsonInChunks(value, '')).toString()).toBe(JSON.stringify(value))
   }
 })
 
 test('a large value is made over several iterations of the event loop', async () => {
   const value = { artifacts: Array.from({ length: 8 }, (_, index) => ({ text: `${index}`.repeat(300_000) })) }
   using iterations = new Iterations()
-  const body = await jsonInChunks(value)
+  const body = await jsonInChunks(value, '')
   expect(body.toString()).toBe(JSON.stringify(value))
   expect(iterations.count).toBeGreaterThanOrEqual(8)
 })

@@ -11,7 +11,7 @@ const byte = fc.oneof(fc.integer({ min: 0x80, max: 0xff }), fc.integer({ min: 0x
 test('any bytes around the end of a slice are read as in the whole text', async () => {
   const run = async (found: number[], shift: number) => {
     const bytes = Buffer.concat([quote, Buffer.alloc(sliceBytes - shift, 'x'), Buffer.from(found), quote])
-    expect(await parseInSlices(bytes)).toBe(JSON.parse(bytes.toString()))
+    expect(await parseInSlices(bytes, '')).toBe(JSON.parse(bytes.toString()))
   }
   const around = fc.array(byte, { maxLength: 20 })
   await fc.assert(fc.asyncProperty(around, fc.integer({ min: 0, max: 20 }), run), { numRuns: 60 })
@@ -21,7 +21,7 @@ test('any bytes around the end of a slice are read as in the whole text', async 
 test('a large text takes several iterations of the event loop, and what is not JSON is refused', async () => {
   using iterations = new Iterations()
   const text = JSON.stringify({ text: 'é'.repeat(4 * sliceBytes) })
-  expect(await parseInSlices(Buffer.from(text))).toEqual(JSON.parse(text))
+  expect(await parseInSlices(Buffer.from(text), '')).toEqual(JSON.parse(text))
   expect(iterations.count).toBeGreaterThanOrEqual(8)
-  await expect(parseInSlices(Buffer.from(text.slice(0, -1)))).rejects.toThrow(SyntaxError)
+  await expect(parseInSlices(Buffer.from(text.slice(0, -1)), '')).rejects.toThrow(SyntaxError)
 })

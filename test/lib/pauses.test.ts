@@ -3,7 +3,7 @@ import { groupsOf, Pauses } from '../../src/lib/pauses.ts'
 import { Iterations } from '../support/iterations.ts'
 
 test('a pause comes when an iteration has done enough, and groups are as large as that', async () => {
-  const pauses = new Pauses()
+  const pauses = new Pauses('')
   expect(pauses.after(200_000)).toBe(undefined)
   expect(pauses.after(200_000)).toBeInstanceOf(Promise)
   expect(pauses.after(200_000)).toBe(undefined)
@@ -23,7 +23,7 @@ function work(ms: number): void {
 }
 
 async function longWork(slices: number): Promise<void> {
-  const pauses = new Pauses()
+  const pauses = new Pauses('')
   for (let done = 0; done < slices; done++) {
     work(2)
     await pauses.after(1024 * 1024)

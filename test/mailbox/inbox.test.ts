@@ -115,7 +115,15 @@ test('the ten-thousandth message arrives in order, once, for every page size and
   ] as const) {
     const seen: string[] = []
     for (let after: string | undefined; ; after = seen.at(-1)) {
-      const page = await readInbox(db, { agentId, signalType, unread: true, order: 'oldest', after, limit: 200 })
+      const page = await readInbox(db, {
+        agentId,
+        signalType,
+        unread: true,
+        order: 'oldest',
+        after,
+        limit: 200,
+        by: agentId,
+      })
       seen.push(...page.mails.map(({ message }) => message.id))
       if (!page.more) break
     }

@@ -41,7 +41,7 @@ test('threads and task mail of an older store are found', async () => {
   const db = await openOlderStore(directory.path)
   const thread = await readThreadPage(db, lola, 'MESSAGE:1', '', 10)
   expect(thread.mails.map(({ message }) => message.id)).toEqual(['MESSAGE:1', 'MESSAGE:2'])
-  const inbox = await readInbox(db, { agentId: donna, threadId: 'MESSAGE:1', order: 'newest', limit: 10 })
+  const inbox = await readInbox(db, { agentId: donna, threadId: 'MESSAGE:1', order: 'newest', limit: 10, by: donna })
   expect(inbox.mails.map(({ message }) => message.id)).toEqual(['MESSAGE:2', 'MESSAGE:1'])
   expect(await findNewestMessageOfTask(db, 'task-1')).toMatchObject({ id: 'MESSAGE:3', threadId: 'MESSAGE:3' })
   await db.close()
@@ -61,7 +61,7 @@ test('a thread is paged with its first message first, in both directions of an i
   expect(await page('')).toEqual(ids.slice(0, 2))
   expect(await page(ids[1]!)).toEqual(ids.slice(2))
   const inbox = async (order: 'oldest' | 'newest', after?: string) => {
-    const query = { agentId: office.caller('donna').id, threadId: first, order, limit: 3, after }
+    const query = { agentId: office.caller('donna').id, threadId: first, order, limit: 3, after, by: 'reader' }
     return (await readInbox(office.db, query)).mails.map(({ message }) => message.id)
   }
   expect(await inbox('oldest')).toEqual(ids.slice(0, 3))

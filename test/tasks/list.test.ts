@@ -7,6 +7,7 @@ import { type TaskState, taskStates } from '../../src/tasks/state.ts'
 import type { Task } from '../../src/tasks/task.ts'
 import { insertTask } from '../../src/tasks/task-store.ts'
 import { dataDirectory } from '../support/data-directory.ts'
+import { spyOn } from '../support/spy-reader.ts'
 import { openStore } from '../support/store.ts'
 
 let directory: ReturnType<typeof dataDirectory>
@@ -30,7 +31,7 @@ function makeTask(statusAt: number): Task {
   return {
     id: `task-${(n * 7919) % 100_003}`,
     projectId: n % 5 === 0 ? 'south' : 'north',
-    contextId: `context-${n % 1_000}`,
+    contextId: n % 10 === 3 ? 'long' : `context-${n % 1_000}`,
     agentId: `agent-${n % 2}`,
     assigneeId: `agent-${n % 3}`,
     originatorId: `agent-${n % 7}`,
@@ -60,7 +61,7 @@ async function insertMany(count: number, since = 0): Promise<void> {
 }
 
 /** The expected list, computed in the simplest way. */
-function expected(query: Omit<TaskQuery, 'pageSize' | 'projectId'> & { projectId?: string }): string[] {
+function expected(query: Partial<TaskQuery>): string[] {
   const wanted = tasks.filter(
     (task) =>
       (query.agentId !== undefined ||
@@ -77,12 +78,15 @@ function expected(query: Omit<TaskQuery, 'pageSize' | 'projectId'> & { projectId
   return wanted.sort((a, b) => b.statusAt - a.statusAt || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0)).map(({ id }) => id)
 }
 
-async function readAll(query: TaskQuery, between?: () => Promise<void>): Promise<{ ids: string[]; totals: number[] }> {
+async function readAll(
+  query: Omit<TaskQuery, 'by'>,
+  { between, entries }: { between?: () => Promise<void>; entries?: number } = {},
+): Promise<{ ids: string[]; totals: number[] }> {
   const ids: string[] = []
   const totals: number[] = []
   let pageToken: string | undefined
   do {
-    const page = await listTasks(db, { ...query, pageToken })
+    const page = await listTasks(db, { ...query, by: 'reader', pageToken }, entries)
     expect(page.tasks.length).toBeLessThanOrEqual(query.pageSize)
     ids.push(...page.tasks.map(({ id }) => id))
     totals.push(page.totalSize)
@@ -98,15 +102,17 @@ test('pages have exactly the matching tasks, in order, for all filters and sizes
       agentId: fc.constantFrom('agent-0', 'agent-1'),
       assigneeId: fc.constantFrom('agent-0', 'agent-2', 'nobody'),
       originatorId: fc.constantFrom('agent-1', 'agent-6'),
-      contextId: fc.constantFrom('context-5', 'context-500'),
+      contextId: fc.constantFrom('context-5', 'context-500', 'long'),
       state: fc.constantFrom(...taskStates),
       statusSince: fc.integer({ min: 0, max: 2_600 }),
     },
     { requiredKeys: [] },
   )
+  // The large ones: one step reads everything.
+  const stepSize = fc.constantFrom(100, 600, 1_000, 20_000)
   await fc.assert(
-    fc.asyncProperty(query, fc.integer({ min: 20, max: 100 }), async (given, pageSize) => {
-      const { ids, totals } = await readAll({ projectId: 'north', ...given, pageSize })
+    fc.asyncProperty(query, fc.integer({ min: 20, max: 100 }), stepSize, async (given, pageSize, entries) => {
+      const { ids, totals } = await readAll({ projectId: 'north', ...given, pageSize }, { entries })
       const wanted = expected({ projectId: 'north', ...given })
       expect(ids).toEqual(wanted)
       expect(new Set(totals)).toEqual(new Set([wanted.length]))
@@ -120,11 +126,46 @@ test('tasks that arrive while pages are read neither repeat nor hide one', async
   let now = 1_000_000
   const { ids } = await readAll(
     { projectId: 'north', assigneeId: 'agent-1', state: 'working', pageSize: 50 },
-    async () => {
-      now += 1_000
-      await insertMany(20, now)
+    {
+      between: async () => {
+        now += 1_000
+        await insertMany(20, now)
+      },
     },
   )
+  expect(ids).toEqual(wanted)
+})
+
+test('a filter that matches nothing looks at a long context in steps, and at a short one with two statements', async () => {
+  const query = { projectId: 'north', originatorId: 'nobody', state: 'working', pageSize: 10, by: 'reader' } as const
+  const length = tasks.filter(({ contextId }) => contextId === 'long').length
+  const long = spyOn(db)
+  expect(await listTasks(long.reader, { ...query, contextId: 'long' }, 100)).toEqual({
+    tasks: [],
+    nextPageToken: '',
+    totalSize: 0,
+  })
+  expect(length).toBeGreaterThan(900)
+  expect(long.seen.statements).toBeGreaterThanOrEqual((4 * length) / 100)
+  expect(long.seen.most).toBe(200)
+  const short = spyOn(db)
+  await listTasks(short.reader, { ...query, contextId: 'context-5' }, 100)
+  expect(short.seen.statements).toBe(2)
+  const pair = spyOn(db)
+  await listTasks(pair.reader, { ...query, agentId: 'agent-1' }, 100)
+  expect(pair.seen.statements).toBe(2)
+})
+
+test('a page that is read in steps neither repeats nor hides a task while others arrive', async () => {
+  const query = { projectId: 'north', contextId: 'long', originatorId: 'agent-3', state: 'working' } as const
+  const wanted = expected(query)
+  expect(wanted.length).toBeGreaterThan(6)
+  let now = 2_000_000
+  const between = async (): Promise<void> => {
+    now += 1_000
+    await insertMany(40, now)
+  }
+  const { ids } = await readAll({ ...query, pageSize: 2 }, { between, entries: 20 })
   expect(ids).toEqual(wanted)
 })
 
@@ -136,7 +177,7 @@ test('ten thousand tasks are walked without reading them all for each page', asy
 test.each(['x', 'AAAA', Buffer.from('1/').toString('base64url'), Buffer.from('/id').toString('base64url')])(
   'the page token %j is refused by its name',
   async (pageToken) => {
-    await expect(listTasks(db, { projectId: 'north', pageSize: 10, pageToken })).rejects.toMatchObject({
+    await expect(listTasks(db, { projectId: 'north', by: 'reader', pageSize: 10, pageToken })).rejects.toMatchObject({
       code: 'invalid-request',
       field: 'pageToken',
     })

@@ -17,6 +17,7 @@ export async function listCalledTasks(
   const page = await listTasks(db, {
     ...query,
     projectId: agent.projectId,
+    by: caller.id,
     agentId: agent.id,
     originatorId: seesAll ? undefined : caller.id,
   })

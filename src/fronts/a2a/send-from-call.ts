@@ -4,7 +4,7 @@ import { companyLimits } from '../../gateway-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { jsonTexts } from '../../lib/json-in-chunks.ts'
 import { beginSlice } from '../../lib/pauses.ts'
-import type { BeginReading } from '../../tasks/content-within.ts'
+import { type BeginReading, readingBy } from '../../tasks/content-within.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { isLarge } from '../../tasks/large-message.ts'
 import { readMessageAnswer } from '../../tasks/message-answer.ts'
@@ -46,13 +46,16 @@ export async function answerSend(
   const options = { historyLength, sizeMax, beginReading: waitingOnce(call.beginReading), isCertain: true }
   if (!waits) {
     // The stored task would be the same. To read it would mean to wait for the commit of later writers.
-    const content = startedBy === undefined ? undefined : await contentOfStarted(task, startedBy, historyLength)
+    const content =
+      startedBy === undefined
+        ? undefined
+        : await contentOfStarted(task, startedBy, { historyLength, by: call.caller.id })
     if (!content) return await loadA2aTask(context.db, task, options)
     if (typeof startedBy === 'string') return toA2aTask(content)
-    await beginSlice()
+    await beginSlice(call.caller.id)
     const answer = toA2aTask(content)
     // The transport encodes it.
-    await beginSlice()
+    await beginSlice(call.caller.id)
     return answer
   }
   if (!isSettled(task.state)) {
@@ -72,14 +75,14 @@ export async function answerSend(
 /** The same, but once it has refused it refuses at once: an answer that is given in any case waits for its content once. */
 function waitingOnce(beginReading: BeginReading): BeginReading {
   let refusal: Promise<void> | undefined
-  return (bytes) => {
+  return readingBy(beginReading.by ?? '', (bytes) => {
     if (refusal) return refusal
     const begun = beginReading(bytes)
     return begun.catch((error: unknown) => {
       refusal = begun
       throw error
     })
-  }
+  })
 }
 
 /** Sends the message of a call, and records it in the audit. */
@@ -91,13 +94,13 @@ export async function sendFromCall(
 ): Promise<SentMessage> {
   const isLargeOne = isLarge(request.message)
   // The transport has decoded it.
-  if (isLargeOne) await beginSlice()
+  if (isLargeOne) await beginSlice(call.caller.id)
   const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
   const message = Message.toJSON(requireMessage(params)) as A2aMessage
   const push = params.configuration?.taskPushNotificationConfig
   const { idempotencyKey: key, caller } = call
   if (push) authorise(a2aOperation('CreateTaskPushNotificationConfig'), caller)
-  const fingerprint = isLargeOne ? () => largeFingerprint(params, message) : () => fingerprintOf(params)
+  const fingerprint = isLargeOne ? () => largeFingerprint(params, message, caller.id) : () => fingerprintOf(params)
   const input: SendMessageInput = {
     message,
     metadata: params.metadata as JsonObject | undefined,
@@ -123,12 +126,12 @@ function fingerprintOf(params: SendMessageRequest): string {
 }
 
 /** The same for a large message, over several iterations of the event loop. Bytes are in base64: a number for each would take seconds. */
-async function largeFingerprint(params: SendMessageRequest, { parts }: A2aMessage): Promise<string> {
+async function largeFingerprint(params: SendMessageRequest, { parts }: A2aMessage, by: string): Promise<string> {
   const inBase64 = params.message?.parts.map((part, index) =>
     part.content?.$case === 'raw' ? { ...part, content: { $case: 'raw', value: parts[index]?.raw } } : part,
   )
   const hash = createHash('sha256')
   const message = { ...params.message, parts: inBase64 }
-  for await (const text of jsonTexts([message, params.configuration, params.metadata])) hash.update(text)
+  for await (const text of jsonTexts([message, params.configuration, params.metadata], by)) hash.update(text)
   return hash.digest('hex')
 }

@@ -5,7 +5,7 @@ import { weightOfValue } from '../../lib/weight.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents } from '../../log/event-store.ts'
 import type { Reader } from '../../storage/database.ts'
-import type { AnswerReading, BeginReading } from '../../tasks/content-within.ts'
+import { type AnswerReading, type BeginReading, readingBy } from '../../tasks/content-within.ts'
 import type { TaskContext } from '../../tasks/context.ts'
 import { followTask, readTaskMoment } from '../../tasks/follow-task.ts'
 import { isTerminal, type TaskState } from '../../tasks/state.ts'
@@ -37,10 +37,10 @@ export async function* streamFromNow(
   await call.startLoading()
   call.position = moment.logId
   let isCounted = false
-  const counting = (bytes: number): Promise<void> => {
+  const counting = readingBy(call.caller.id, (bytes) => {
     isCounted = true
     return beginReading(bytes)
-  }
+  })
   const value = await call.during(() => loadA2aTask(context.db, moment.task, { ...options, beginReading: counting }))
   // The size of a small task is not counted before it is read.
   if (!isCounted) await call.beginEvent(weightOfValue(value))

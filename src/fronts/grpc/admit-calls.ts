@@ -180,7 +180,7 @@ class CallGate {
 
   /** Decodes a large message. undefined: the call is over. */
   async #decode(message: UndecodedMessage): Promise<{ tenant?: string } | RefusedMessage | undefined> {
-    await beginSlice()
+    await beginSlice(this.#incoming.caller?.id ?? '')
     return this.#isOver ? undefined : message.decode()
   }
 

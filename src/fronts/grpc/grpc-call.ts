@@ -1,5 +1,6 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
+import { readingBy } from '../../tasks/content-within.ts'
 import { A2aCall, type CallContext } from '../a2a/call.ts'
 import { admissionOf } from './admission.ts'
 import { GrpcFailure } from './failure.ts'
@@ -20,7 +21,7 @@ export class GrpcCall extends A2aCall {
     const { caller } = admission
     const { large } = context.shares
     const reading = {
-      beginReading: (bytes: number) => large.beginReading(caller, request, bytes),
+      beginReading: readingBy(caller.id, (bytes) => large.beginReading(caller, request, bytes)),
       beginEvent: (bytes: number, gone: AbortSignal) => large.beginEvent(caller, request, bytes, gone),
       endReading: () => large.endReading(caller, request),
       during: <T>(work: () => Promise<T>) => large.during(caller, request, work),

@@ -6,6 +6,7 @@ import { outputLimits } from '../../limits.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
 import { type Bulk, newBulk } from '../../registry/shares/large-spacing.ts'
+import { readingBy } from '../../tasks/content-within.ts'
 import { statusErrorBody } from '../a2a/answer.ts'
 import { type AgentAddress, findCalledAgent } from '../a2a/called-agent.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
@@ -71,7 +72,7 @@ async function answerSend(
   const part = { ...newBulk({ what: undefined, bytes: 0, gone: () => signal }), place: from.place }
   const reading = {
     sizeMax: outputLimits.mcpTask.max,
-    beginReading: (bytes: number) => large.beginReading(caller, part, bytes),
+    beginReading: readingBy(caller.id, (bytes) => large.beginReading(caller, part, bytes)),
     during: <T>(work: () => Promise<T>) => work(),
   }
   try {
@@ -131,7 +132,7 @@ async function answerRest(
     },
     reading: {
       sizeMax: outputLimits.mcpTask.max,
-      beginReading: (bytes: number) => context.shares.large.beginReading(caller, part, bytes),
+      beginReading: readingBy(caller.id, (bytes) => context.shares.large.beginReading(caller, part, bytes)),
     },
     http: undefined,
   }

@@ -50,7 +50,7 @@ async function catalogPage(
 ): Promise<{ agents: CardAgent[]; nextPageToken: string }> {
   const agents: CardAgent[] = []
   let last: string | undefined = after
-  const read = new LongRead(beginReading)
+  const read = new LongRead(beginReading, beginReading.by ?? '')
   let scanned = 0
   let step = stepMin
   while (last !== undefined && read.size < outputLimits.catalogPage.max && scanned < outputLimits.catalogScan.max) {

@@ -44,6 +44,7 @@ export const inboxRoutes = [
         order: query.order ?? (unread ? 'oldest' : 'newest'),
         after: query.pageToken,
         limit,
+        by: caller.id,
       }
       const { mails, more, size, last } = await (taggedConcept === undefined
         ? readInbox(db, inboxQuery)

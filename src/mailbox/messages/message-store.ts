@@ -2,6 +2,7 @@ import { firstMailOf } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
+import { type IdInterval, idsInThread } from './id-intervals.ts'
 import type { MailMessage } from './message.ts'
 
 export interface MessageRow extends Omit<MailMessage, 'broadcast' | 'payload' | 'taggedConcepts'> {
@@ -36,39 +37,25 @@ const byId = statement<{ id: string }, MessageRow>(sql`select ${messageColumns} 
 const newestLater = statement<{ taskId: string }, MessageRow>(sql`select ${messageColumns} from message m
   where m.task_id = ${p('taskId')} and m.task_id is not null and (m.task_seq > 1 or m.id <> 'MESSAGE:' || m.task_id)
   order by m.task_seq desc limit 1`)
-interface ThreadPage {
+interface ThreadPart extends IdInterval {
   threadId: string
   projectId: string
-  after: string
   limit: number
 }
-const threadOfProject = statement<ThreadPage, MessageRow>(
+const threadOfProject = statement<ThreadPart, MessageRow>(
   pageOfThread(sql`(m.project_id = ${p('projectId')} or m.sender_id = 'operator' or exists (
     select 1 from message_recipient r where r.agent_id = 'operator' and r.message_id = m.id))`),
 )
-const threadOfAgent = statement<ThreadPage & { agentId: string }, MessageRow>(
+const threadOfAgent = statement<ThreadPart & { agentId: string }, MessageRow>(
   pageOfThread(sql`(m.sender_id = ${p('agentId')} or exists (
     select 1 from message_recipient r where r.agent_id = ${p('agentId')} and r.message_id = m.id))`),
 )
 function pageOfThread(isVisible: SQL): SQL {
-  const page = sql`and m.id > ${p('after')} and ${isVisible}`
-  const ids = idsInThread(sql`message m`, page, sql`order by m.id ${limited}`)
+  const ids = idsInThread(isVisible, 'oldest')
   return sql`select ${messageColumns} from (${ids}) page cross join message m where m.id = page.id order by page.id ${limited}`
 }
 const sentBy = statement<{ senderId: string; before: string; limit: number }, MessageRow>(sql`select ${messageColumns}
   from message m where m.sender_id = ${p('senderId')} and m.task_id is null and m.id < ${p('before')} order by m.id desc ${limited}`)
-
-/**
- * A subquery: the ids of the message that begins the thread `threadId`, and of a page of the others.
- * @param from the table `message m`, and tables joined to it
- * @param page conditions that both fulfil: `and …`
- * @param order the order and length of a page
- */
-export function idsInThread(from: SQL, page: SQL, order: SQL): SQL {
-  return sql`select m.id from ${from} where m.id = ${p('threadId')} ${page}
-    union all select id from (select m.id from ${from} where m.thread_id = ${p('threadId')} and m.thread_id <> ''
-      and m.id <> ${p('threadId')} ${page} ${order}) page`
-}
 
 export async function insertMessage(tx: Transaction, message: MailMessage): Promise<void> {
   await tx.run(insert, {
@@ -91,10 +78,10 @@ export async function findNewestMessageOfTask(db: Reader, taskId: string): Promi
   return row && messageFromRow(row)
 }
 
-/** Reads a thread after a message, oldest first: the part in a project, or the part that an agent sent and received. */
-export async function readThread(db: Reader, page: ThreadPage, agentId: string | undefined): Promise<MailMessage[]> {
+/** Reads a part of a thread, oldest first: of what is in a project, or of what an agent sent and received. */
+export async function readThread(db: Reader, part: ThreadPart, agentId: string | undefined): Promise<MailMessage[]> {
   const rows =
-    agentId === undefined ? await db.all(threadOfProject, page) : await db.all(threadOfAgent, { ...page, agentId })
+    agentId === undefined ? await db.all(threadOfProject, part) : await db.all(threadOfAgent, { ...part, agentId })
   return rows.map(messageFromRow)
 }
 

@@ -4,15 +4,18 @@ import { outputLimits } from '../../limits.ts'
 import { identityFrom } from '../../registry/agents/identity.ts'
 import type { Reader } from '../../storage/database.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
-import type { MailMessage, MessageType, Recipient } from '../messages/message.ts'
 import {
+  beginOf,
+  edgeStatement,
   idsInThread,
-  type MessageRow,
-  messageColumns,
-  messageFromRow,
-  senderColumn,
-  sizeOfRow,
-} from '../messages/message-store.ts'
+  inInterval,
+  type MailOrder,
+  MailSteps,
+  orderedEntries,
+  threadEdges,
+} from '../messages/id-intervals.ts'
+import type { MailMessage, MessageType, Recipient } from '../messages/message.ts'
+import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from '../messages/message-store.ts'
 import { recipientColumns } from '../messages/recipient-store.ts'
 
 export interface InboxQuery {
@@ -27,6 +30,8 @@ export interface InboxQuery {
   /** The messageId of the last message of the page before. */
   readonly after?: string | undefined
   readonly limit: number
+  /** The id of the caller: a long search is done in its slices. */
+  readonly by: string
 }
 
 /** A message with its state for one recipient. */
@@ -45,16 +50,22 @@ export interface InboxPage {
   readonly last: string | undefined
 }
 
-/** Reads a page of an agent's mail, oldest or newest first. Pages are positions, so mail that arrives meanwhile shifts nothing. Source: S4-9. */
-export async function readInbox(db: Reader, query: InboxQuery): Promise<InboxPage> {
-  const { agentId, order, after, limit, unread, since, ...rest } = query
+/**
+ * Reads a page of an agent's mail, oldest or newest first. Pages are positions, so mail that arrives meanwhile shifts nothing. Source: S4-9.
+ * @param entries the most messages that one statement looks at, where it looks for others than those that an index has
+ */
+export async function readInbox(db: Reader, query: InboxQuery, entries?: number): Promise<InboxPage> {
+  const { order, after, limit, unread, since, by, ...rest } = query
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const names = [...(unread ? ['unread'] : []), ...(since === undefined ? [] : ['since']), ...Object.keys(given)]
-  const page = statementOf(names as FilterName[], order, query.type)
-  const begin = after ?? (order === 'oldest' ? '' : 'N')
-  const params = { ...given, agentId, ...(since === undefined ? {} : { since: messageIdFloor(since) }) }
+  const filters = names.filter((name) => name !== 'agentId') as FilterName[]
+  const { page, edge } = statementsOf(filters, order, query.type)
+  const params = { ...given, ...(since === undefined ? {} : { since: messageIdFloor(since) }) }
+  const steps = new MailSteps(db, edge, { order, by, entries, params })
   const read = (last: Row | undefined, count: number) =>
-    db.all(page, { ...params, after: last?.messageId ?? begin, limit: count })
+    steps.next(last?.messageId ?? after ?? beginOf(order), count, (interval, limit) =>
+      db.all(page, { ...params, ...interval, limit }),
+    )
   const bounds = { limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfRow }
   const { items, more, size } = await readBoundedPage(read, bounds)
   return { mails: items.map(fromRow), more, size, last: items.at(-1)?.messageId }
@@ -70,39 +81,71 @@ const filters = {
 }
 type FilterName = keyof typeof filters | 'threadId'
 
-const prepared = new Map<string, Statement<object, Row>>()
+interface Statements {
+  readonly page: Statement<object, Row>
+  /** undefined: an index has exactly the list. */
+  readonly edge: Statement<object, { id: string }> | undefined
+}
 
-/** Returns the statement of a combination of filters. Each combination is prepared once. */
-function statementOf(
-  names: readonly FilterName[],
-  from: 'oldest' | 'newest',
-  type?: MessageType,
-): Statement<object, Row> {
+const prepared = new Map<string, Statements>()
+
+/** Returns the statements of a combination of filters. Each combination is prepared once. */
+function statementsOf(names: readonly FilterName[], order: MailOrder, type?: MessageType): Statements {
   // The index of types leaves out the two types that most mail has.
   const isRare = type !== undefined && type !== 'msg' && type !== 'task'
-  const shape = [...names, from, isRare].join()
+  const shape = [...names, order, isRare].join()
   const known = prepared.get(shape)
   if (known) return known
-  const terms: SQL[] = names.filter((name) => name !== 'threadId').map((name) => filters[name])
-  if (isRare) terms.push(sql`r.type <> 'msg' and r.type <> 'task'`)
-  // A thread is read from the index of threads, everything else from the recipient's.
-  const inThread = names.includes('threadId')
-  const id = inThread ? sql.raw('m.id') : sql.raw('r.message_id')
-  terms.push(from === 'oldest' ? sql`${id} > ${p('after')}` : sql`${id} < ${p('after')}`)
-  const direction = from === 'oldest' ? sql.raw('asc') : sql.raw('desc')
-  const own = sql`r.agent_id = ${p('agentId')}`
-  const within = sql`${own} and ${sql.join(terms, sql` and `)}`
-  const order = sql`order by ${id} ${direction} ${limited}`
-  const mails = sql`message_recipient r join message m on m.id = r.message_id`
-  // The ids of the page are found in an index alone, however large the inbox is. Then its rows are read.
-  const ids = inThread
-    ? idsInThread(mails, sql`and ${within}`, order)
-    : sql`select r.message_id from message_recipient r where ${within} ${order}`
-  const made = statement<object, Row>(sql`select ${messageColumns}, ${recipientColumns}, ${senderColumn} as "from"
-    from ${mails} left join agent a on a.id = m.sender_id
+  // The ids of the page are found first, however large the inbox is. Then its rows are read.
+  const { ids, edge } = names.includes('threadId') ? inThread(names, order) : ofRecipient(names, order, isRare)
+  const direction = order === 'oldest' ? sql.raw('asc') : sql.raw('desc')
+  const page = statement<object, Row>(sql`select ${messageColumns}, ${recipientColumns}, ${senderColumn} as "from"
+    from message_recipient r join message m on m.id = r.message_id left join agent a on a.id = m.sender_id
     where ${own} and r.message_id in (${ids}) order by r.message_id ${direction} ${limited}`)
+  const made = { page, edge }
   prepared.set(shape, made)
   return made
+}
+
+interface Ids {
+  readonly ids: SQL
+  readonly edge: Statements['edge']
+}
+
+const own = sql`r.agent_id = ${p('agentId')}`
+const allOf = (terms: readonly SQL[]): SQL => sql.join([...terms], sql` and `)
+const termsOf = (names: readonly FilterName[]): SQL[] =>
+  names.filter((name) => name !== 'threadId').map((name) => filters[name])
+
+/** A thread is read from the index of threads. */
+function inThread(names: readonly FilterName[], order: MailOrder): Ids {
+  const isOwn = allOf([own, sql`r.message_id = m.id`, ...termsOf(names)])
+  const ids = idsInThread(sql`exists (select 1 from message_recipient r where ${isOwn})`, order)
+  return { ids, edge: threadEdges[order] }
+}
+
+/** Everything else is read from one of the recipient's indexes: the one that leaves out most. */
+function ofRecipient(names: readonly FilterName[], order: MailOrder, isRare: boolean): Ids {
+  const indexed = [...(isRare ? ['type'] : []), 'signalType', 'unread'].find((name) =>
+    names.includes(name as FilterName),
+  )
+  const isFound = (name: FilterName): boolean => name === indexed || name === 'since'
+  const also = termsOf(names.filter((name) => !isFound(name)))
+  const within = [own, ...termsOf(names.filter(isFound))]
+  if (indexed === 'type') within.push(sql`r.type <> 'msg' and r.type <> 'task'`)
+  const id = sql`r.message_id`
+  const from = sql`from message_recipient r where ${allOf(within)}`
+  const interval = sql`${from} and ${inInterval(id, order)}`
+  if (also.length === 0) {
+    const direction = order === 'oldest' ? sql.raw('asc') : sql.raw('desc')
+    return { ids: sql`select ${id} ${interval} order by ${id} ${direction} ${limited}`, edge: undefined }
+  }
+  // The entries are in their order: the first that match are the first of the list. Only the index finds them, by no other filter.
+  const entries = sql`select r.message_id, r.status, r.type, r.signal_type ${interval} ${orderedEntries(id, order)}`
+  return {
+    ids: sql`select ${id} from (${entries}) r where ${allOf(also)} ${limited}`,
+    edge: edgeStatement(from, id, order),
+  }
 }
 
 function fromRow(row: Row): InboxMail {

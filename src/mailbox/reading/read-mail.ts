@@ -7,6 +7,7 @@ import { gatewayId, identityFrom, operatorId } from '../../registry/agents/ident
 import { type Caller, operates } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type VisibleEvidence, visibleEvidence, type WakeEvidence } from '../delivery/wake-evidence.ts'
+import { MailSteps, threadEdges } from '../messages/id-intervals.ts'
 import type { MailMessage, Recipient } from '../messages/message.ts'
 import { findMessage, readSent, readThread, sizeOfMail } from '../messages/message-store.ts'
 import { type AgentRecipient, findRecipient, listRecipients } from '../messages/recipient-store.ts'
@@ -75,6 +76,7 @@ interface MailPage {
 /**
  * Reads a page of a thread, oldest first: the messages that the caller sent or received; for an operator all of them.
  * @param after the messageId of the last message before the page; `''` from the beginning
+ * @param entries the most messages of the thread that one statement looks at
  */
 export async function readThreadPage(
   db: Reader,
@@ -82,11 +84,13 @@ export async function readThreadPage(
   threadId: string,
   after: string,
   limit: number,
+  entries?: number,
 ): Promise<MailPage> {
   const agentId = caller.kind === 'operator' ? undefined : caller.id
   const page = { threadId, projectId: caller.projectId }
+  const steps = new MailSteps(db, threadEdges.oldest, { order: 'oldest', by: caller.id, entries, params: page })
   const read = (last: MailMessage | undefined, count: number) =>
-    readThread(db, { ...page, after: last?.id ?? after, limit: count }, agentId)
+    steps.next(last?.id ?? after, count, (interval, limit) => readThread(db, { ...page, ...interval, limit }, agentId))
   const { items, more, size } = await readBoundedPage(read, pageOf(limit))
   const mails = await seen(db, caller, items)
   if (mails.length === 0 && after === '') {

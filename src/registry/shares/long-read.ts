@@ -9,11 +9,13 @@ export class LongRead {
   /** What was read so far, in bytes. */
   size = 0
   readonly #beginReading: (bytes: number) => Promise<void>
-  readonly #pauses = new Pauses()
+  readonly #pauses: Pauses
   #uncounted = 0
 
-  constructor(beginReading: (bytes: number) => Promise<void>) {
+  /** @param by the id of the caller that searches */
+  constructor(beginReading: (bytes: number) => Promise<void>, by: string) {
     this.#beginReading = beginReading
+    this.#pauses = new Pauses(by)
   }
 
   /** Counts what one step has read. Errors: those of `beginReading`. */

@@ -53,7 +53,7 @@ export async function listUnsent(
   findDelivered: FindDelivered,
   { before, limit, beginReading }: UnsentQuery,
 ): Promise<UnsentPage> {
-  const read = new LongRead(beginReading)
+  const read = new LongRead(beginReading, subscription.agentId)
   const items: UnsentEvent[] = []
   let end = before
   let scanned = 0

@@ -23,6 +23,6 @@ export async function* scanPending(
     yield page
     if (!page.more) return
     from = page.scannedTo
-    await beginSlice()
+    await beginSlice(subscription.agentId)
   }
 }

@@ -49,6 +49,7 @@ export const taskRoutes = [
         projectId: caller.projectId,
         // Operators are one originator. Those of some projects see its tasks in the project that they act in.
         isWithin: caller.projects !== undefined,
+        by: caller.id,
         assigneeId: role === 'originator' ? undefined : own,
         originatorId: role === 'originator' ? (agent?.id ?? caller.id) : undefined,
         state,

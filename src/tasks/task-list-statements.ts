@@ -1,0 +1,109 @@
+import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
+import { totalByCounters } from './task-count-store.ts'
+import { type FilterName, rangesOf, type TaskRange } from './task-ranges.ts'
+import { type TaskRow, taskColumns } from './task-store.ts'
+
+/** A place in a list, newest status first. */
+export interface Position {
+  readonly statusAt: number
+  readonly id: string
+}
+
+/** What was counted. `seen`: entries of the ranges, with those that do not match; at least as many as there are. */
+interface Count {
+  readonly total: number
+  readonly seen: number
+}
+
+/** The statements of a list. Each reads a bounded number of entries of each range. */
+interface ListStatements {
+  /** Whether every entry of the ranges is in the list. */
+  readonly isExact: boolean
+  /** The newest that match in an interval. */
+  readonly page: Statement<object, TaskRow>
+  /** The total by the counters. undefined: they do not have it. */
+  readonly byCounters: Statement<object, Count> | undefined
+  /** Counts up to `entries` of all ranges. */
+  readonly first: Statement<object, Count>
+  /** The end of an interval that has at most `entries` entries of each range. undefined: no range has so many left. */
+  readonly edge: Statement<object, Position>
+  readonly parts: readonly PartStatements[]
+}
+
+/** The statements of one range, which can be counted without the others. */
+interface PartStatements {
+  /** Counts in an interval. */
+  readonly count: Statement<object, Count>
+  /** The end of an interval that has `entries` entries. undefined: fewer are left. */
+  readonly edge: Statement<object, Position>
+}
+
+const prepared = new Map<string, ListStatements>()
+
+/** The statements for each combination of filters, so that each is prepared once. */
+export function statementsFor(names: readonly FilterName[]): ListStatements {
+  const shape = names.join()
+  const known = prepared.get(shape)
+  if (known) return known
+  const made = statementsOf(names)
+  prepared.set(shape, made)
+  return made
+}
+
+function statementsOf(names: readonly FilterName[]): ListStatements {
+  const ranges = rangesOf(names).map(({ within, also }) => ({ within: [...within, after], also }))
+  const intervals = ranges.map(({ within, also }) => ({ within: [...within, upTo], also }))
+  const isExact = ranges.every(({ also }) => also.length === 0)
+  return {
+    isExact,
+    page: statement(sql`select ${taskColumns} from task
+      where id in (${unionOf(isExact ? ranges.map(newestIn) : intervals.map(newestMatches))}) ${newestFirst} ${limited}`),
+    byCounters: totalByCounters(names, !isExact),
+    first: statement(countOf(sql`${unionOf(ranges.map(matchesIn))} limit ${entries}`)),
+    edge: newestEdge(ranges),
+    parts: ranges.map((range, index) => ({
+      count: statement(countOf(matchesIn(intervals[index]!))),
+      edge: newestEdge([range]),
+    })),
+  }
+}
+
+const newestFirst = sql`order by status_at desc, id desc`
+const entries = sql`cast(${p('entries')} as bigint)`
+const after = sql`(status_at, id) < (${p('statusAt')}, ${p('id')})`
+const upTo = sql`(status_at, id) >= (${p('edgeAt')}, ${p('edgeId')})`
+
+const allOf = (terms: readonly SQL[]): SQL => sql.join([...terms], sql` and `)
+const unionOf = (parts: readonly SQL[]): SQL => sql.join([...parts], sql` union all `)
+
+function newestIn(range: TaskRange): SQL {
+  return sql`select id from (select id from task where ${allOf(range.within)} ${newestFirst} ${limited}) as newest`
+}
+
+/** The entries are in their order: the first that match are the newest. No filter is inside, so only the index of the range finds them. */
+function newestMatches(range: TaskRange): SQL {
+  return sql`select id from (select id from (${entriesIn(range)}) as entry where matches = 1 ${limited}) as newest`
+}
+
+function matchesIn(range: TaskRange): SQL {
+  return sql`select matches from (${entriesIn(range)}) as entry`
+}
+
+function entriesIn(range: TaskRange): SQL {
+  const matches = range.also.length === 0 ? sql`1` : sql`case when ${allOf(range.also)} then 1 else 0 end`
+  return sql`select id, ${matches} as matches from task where ${allOf(range.within)} ${newestFirst} limit ${entries}`
+}
+
+function countOf(matches: SQL): SQL {
+  return sql`select count(*) as "seen", cast(coalesce(sum(matches), 0) as bigint) as "total" from (${matches}) as counted`
+}
+
+function newestEdge(ranges: readonly TaskRange[]): Statement<object, Position> {
+  return statement(sql`select status_at as "statusAt", id from (${unionOf(ranges.map(edgeOf))}) as edges
+    ${newestFirst} limit 1`)
+}
+
+function edgeOf(range: TaskRange): SQL {
+  return sql`select status_at, id from (select status_at, id from task where ${allOf(range.within)} ${newestFirst}
+    limit 1 offset ${entries} - 1) as last`
+}
