@@ -31,7 +31,8 @@ const one = statement<{ id: string }, Row>(
 )
 const page = statement<{ after: string; limit: number }, Row>(sql`select ${columns} from (
     select distinct subscription_id from held_wake
-    where presence is not null and released = 0 and subscription_id > ${p('after')} order by subscription_id ${limited}) page
+    where presence is not null and released = 0 and subscription_id > ${p('after')}
+      and exists (select 1 from subscription where id = subscription_id) order by subscription_id ${limited}) page
   cross join subscription s where s.id = page.subscription_id order by s.id`)
 // The events of an earlier release were sent, unless their digest is still open.
 const forget = statement<{ id: string }>(sql`delete from held_wake where subscription_id = ${p('id')} and released = 1
