@@ -24,6 +24,7 @@ import { idleSessionSweep } from './mcp-sessions/mcp-sessions.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
 import { defaultProject, ensureProject, requireProject } from './registry/projects/project-store.ts'
 import { Shares } from './registry/shares/shares.ts'
+import { removedRowsSweep } from './registry/subscriptions/removed-rows.ts'
 import { retentionSweep } from './retention.ts'
 import { createClientAddress } from './security/client-address.ts'
 import { SessionActivity } from './sessions/activity.ts'
@@ -34,6 +35,7 @@ import { missedEdgeSweep } from './wakes/missed-edges.ts'
 import { requeueLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
 import { disconnectStreams } from './wakes/store/stream-state.ts'
+import { trimSweep } from './wakes/trim-kept.ts'
 import { openDelivery } from './wiring/delivery.ts'
 import { openFeatures } from './wiring/features.ts'
 import { openOutbound, openVerifier } from './wiring/outside.ts'
@@ -167,6 +169,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     notices.sweep,
     mcp.sweep,
     openCallCheck.sweep,
+    trimSweep({ ...core, kept: engine.kept }),
     ...keySweepsOf(keys, signer, () => openCalls.interrupt([operator.keyId])),
     // Commands write the records of a shared store themselves.
     ...(databaseUrl === undefined ? [localActSweep(db, resolve(config.dataDir))] : []),
@@ -177,6 +180,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     keySweep({ ...core, revoked, sessions }),
     idleSessionSweep(mcp.sessions),
     missedEdgeSweep({ ...core, changed }),
+    removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]
   const { holdsSweepLease: holdsLease } = cluster

@@ -9,7 +9,7 @@ import { deleteApiKeys, listApiKeys } from '../registry/callers/api-key-store.ts
 import { type Caller, requireOperator } from '../registry/callers/caller.ts'
 import { deletePermissionsOf } from '../registry/permissions/permission-store.ts'
 import type { Session } from '../registry/sessions/session.ts'
-import { deleteSessionsOf, newestLiveSession } from '../registry/sessions/session-store.ts'
+import { deleteEndedSessionsOf, deleteSessionsOf, newestLiveSession } from '../registry/sessions/session-store.ts'
 import { removeFinishedPushes } from '../registry/subscriptions/finished-push-store.ts'
 import { grantRevoked } from '../registry/subscriptions/status.ts'
 import { deleteSubscriptionsOf } from '../registry/subscriptions/subscription-store.ts'
@@ -54,12 +54,14 @@ export async function removeAgent(
       return agent ? rejectOpenTasks(tx, context, rejectionOf(agent, caller)) : 0
     })
   }
-  // So are push configs that send nothing more.
-  for (let count = rejectMax; count >= rejectMax; ) {
-    count = await context.db.transaction(async (tx) => {
-      const agent = await findAgent(tx, caller.projectId, nameOf(handle))
-      return agent ? removeFinishedPushes(tx, agent.id, rejectMax) : 0
-    })
+  // So are push configs that send nothing more, and sessions that have ended.
+  for (const remove of [removeFinishedPushes, deleteEndedSessionsOf]) {
+    for (let count = rejectMax; count >= rejectMax; ) {
+      count = await context.db.transaction(async (tx) => {
+        const agent = await findAgent(tx, caller.projectId, nameOf(handle))
+        return agent ? remove(tx, agent.id, rejectMax) : 0
+      })
+    }
   }
   return context.db.transaction(async (tx) => {
     if (options.freeNames && (await freeRemoved(tx, caller.projectId, handle))) {

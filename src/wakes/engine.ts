@@ -9,6 +9,7 @@ import type { FindWaiting } from './read/waiting.ts'
 import { Dispatcher } from './run/dispatcher.ts'
 import { type OnDelivered, Recorder } from './run/recorder.ts'
 import { SendPace } from './run/send-pace.ts'
+import { KeptCounts } from './store/kept-counts.ts'
 
 interface EngineOptions extends Base {
   readonly notifier: LogNotifier
@@ -41,6 +42,8 @@ export interface Engine extends AsyncDisposable {
   readonly isRunning: boolean
   /** Whether the store lets it lease what is due. */
   readonly isLeasing: boolean
+  /** How many held events and deliveries subscriptions got here. */
+  readonly kept: KeptCounts
   /** How many subscriptions it sends for now. */
   readonly runCount: number
 }
@@ -48,10 +51,11 @@ export interface Engine extends AsyncDisposable {
 /** Builds the engine of one gateway. Disposing it is the same as `stop`. */
 export function createEngine(options: EngineOptions): Engine {
   const { db, clock, log, notifier, cluster, channels, onDelivered, findDelivered, findWaiting } = options
-  const writer = createEventWriter(notifier)
+  const kept = new KeptCounts()
+  const writer = createEventWriter(notifier, kept)
   const { append } = writer
   const { areLeasesSafe, hasPeers } = cluster
-  const recorder = new Recorder(db, writer, onDelivered)
+  const recorder = new Recorder(db, writer, onDelivered, kept)
   const pace = new SendPace(options.isCompanyAround ?? (() => false))
   const identities = new Map<string, string>()
   const run = {
@@ -88,6 +92,7 @@ export function createEngine(options: EngineOptions): Engine {
   cluster.on({ changed: interrupt, due: notifyDue, missed: notifyDue })
   return {
     append,
+    kept,
     start: () => dispatcher.start(),
     stop: () => dispatcher.stop(),
     notifyDue,

@@ -93,6 +93,8 @@ const anyEndedBefore = statement<{ before: number }, { one: number }>(
 )
 const removeEnded = statement<{ before: number; limit: number }>(sql`delete from session where id in (
   select id from session where ended_at is not null and ended_at < ${p('before')} order by ended_at ${limited})`)
+const removeEndedOf = statement<{ agentId: string; limit: number }>(sql`delete from session where id in (
+  select id from session where agent_id = ${p('agentId')} and ended_at is not null order by id ${limited})`)
 const removeOf = statement<{ agentId: string }>(sql`delete from session where agent_id = ${p('agentId')}`)
 
 export async function insertSession(tx: Transaction, session: Session): Promise<void> {
@@ -247,6 +249,11 @@ export async function hasEndedBefore(db: Reader, before: number): Promise<boolea
 /** Removes sessions that ended before an instant, oldest first. Returns how many were removed. */
 export function removeEndedSessions(tx: Transaction, before: number, limit: number): Promise<number> {
   return tx.run(removeEnded, { before, limit })
+}
+
+/** Deletes up to `limit` ended sessions of an agent. Returns how many. */
+export function deleteEndedSessionsOf(tx: Transaction, agentId: string, limit: number): Promise<number> {
+  return tx.run(removeEndedOf, { agentId, limit })
 }
 
 export async function deleteSessionsOf(tx: Transaction, agentId: string): Promise<void> {

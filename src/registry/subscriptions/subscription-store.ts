@@ -3,6 +3,7 @@ import { outputLimits } from '../../limits.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement, LockingListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
+import { noteRemoved } from './removed-store.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from './subscription.ts'
 import {
   pushFromRow,
@@ -36,13 +37,7 @@ const amongIds = new ListStatement<object, SubscriptionRow>(
   (ids) => sql`select ${subscriptionColumns} from subscription where id in (${ids})`,
 )
 const remove = statement<{ id: string }>(sql`delete from subscription where id = ${p('id')}`)
-const removeReplays = statement<{ id: string }>(sql`delete from replay where subscription_id = ${p('id')}`)
-const removeHeld = statement<{ id: string }>(sql`delete from held_wake where subscription_id = ${p('id')}`)
-const removeDeliveries = statement<{ id: string }>(sql`delete from delivery where subscription_id = ${p('id')}`)
 const removeMany = new ListStatement((ids) => sql`delete from subscription where id in (${ids})`)
-const removeReplaysOf = new ListStatement((ids) => sql`delete from replay where subscription_id in (${ids})`)
-const removeHeldOf = new ListStatement((ids) => sql`delete from held_wake where subscription_id in (${ids})`)
-const removeDeliveriesOf = new ListStatement((ids) => sql`delete from delivery where subscription_id in (${ids})`)
 const byId = statement<{ id: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where id = ${p('id')}`,
 )
@@ -113,12 +108,13 @@ export async function changeSettings(
   if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
 }
 
-/** Removes a subscription with its deliveries, replays and held events. */
+/**
+ * Removes a subscription. Its deliveries, replays and held events may be millions of rows: nobody can read them from now on, and a sweep
+ * deletes them in small steps.
+ */
 export async function deleteSubscription(tx: Transaction, id: string): Promise<void> {
-  await tx.run(removeReplays, { id })
-  await tx.run(removeHeld, { id })
-  await tx.run(removeDeliveries, { id })
   if ((await tx.run(remove, { id })) === 0) throw new Collision(`Subscription ${id} was removed meanwhile.`)
+  await noteRemoved(tx, [id])
 }
 
 /** Removes all subscriptions of an agent, push configs too. Returns their ids. */
@@ -130,7 +126,8 @@ export async function deleteSubscriptionsOf(tx: Transaction, agentId: string): P
 
 /** The same for several subscriptions, of which others may have removed some. */
 export async function deleteSubscriptions(tx: Transaction, ids: readonly string[]): Promise<void> {
-  for (const each of [removeReplaysOf, removeHeldOf, removeDeliveriesOf, removeMany]) await each.run(tx, {}, ids)
+  await removeMany.run(tx, {}, ids)
+  await noteRemoved(tx, ids)
 }
 
 export async function findSubscription(db: Reader, id: string): Promise<Subscription | undefined> {

@@ -4,6 +4,7 @@ import { lockLog, numberEvents, writeEvents } from '../../log/event-store.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Pipelined, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
+import { KeptCounts } from '../store/kept-counts.ts'
 import { decideWakes } from './decide-wakes.ts'
 import { endRuns } from './end-runs.ts'
 import type { DeferredEnd, EndingRun, RunEnds } from './run-end.ts'
@@ -34,8 +35,9 @@ const noScheduler: Scheduler = {
  * Writes the events of all writers together at the end of the transaction, when the log is locked until the commit. The subscriptions that
  * they concern become due, or are leased and sent for at once. Runs end there too, while no other transaction can append: a later event
  * finds their subscriptions idle and schedules them.
+ * @param kept counts the events that are held
  */
-export function createEventWriter(notifier: LogNotifier): EventWriter {
+export function createEventWriter(notifier: LogNotifier, kept = new KeptCounts()): EventWriter {
   const { recent } = notifier
   let scheduler = noScheduler
   const write = async (tx: Transaction, deferred: readonly Deferred[]): Promise<Pipelined> => {
@@ -67,7 +69,7 @@ export function createEventWriter(notifier: LogNotifier): EventWriter {
     const writing = pipelined(writeEvents(tx, numbered, events))
     const decided = await decideWakes(tx, numbered, byAudience, candidates)
     const [scheduling, ending] = await Promise.all([
-      scheduleWakes(tx, decided, scheduler),
+      scheduleWakes(tx, decided, scheduler, kept),
       // After the events: it may read them back.
       endRuns(tx, runs, { recent, head, appended: { events: numbered, byAudience } }, scheduler),
     ])

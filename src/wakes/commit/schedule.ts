@@ -5,6 +5,7 @@ import { pipelined } from '../../storage/pipelined.ts'
 import { mayWake } from '../rules/match.ts'
 import { type Candidate, makeDue, readCandidates } from '../store/due-store.ts'
 import { insertHeld } from '../store/held-store.ts'
+import type { KeptCounts } from '../store/kept-counts.ts'
 import { leaseIdle } from '../store/lease-store.ts'
 import type { Decided, DueWithEvent, EventsByAudience } from './decide-wakes.ts'
 
@@ -65,7 +66,12 @@ export async function findCandidates(
  * are not. A run begins with the first of its subscription's events in the log. What was held is written first: the end of a run in
  * the same transaction reads it.
  */
-export async function scheduleWakes(tx: Transaction, decided: Decided, sending: Scheduler): Promise<Pipelined> {
+export async function scheduleWakes(
+  tx: Transaction,
+  decided: Decided,
+  sending: Scheduler,
+  kept: KeptCounts,
+): Promise<Pipelined> {
   const holding = insertHeld(tx, decided.held)
   const offered = new Map<string, DueWithEvent & { readonly owner: string }>()
   const later: DueWithEvent[] = []
@@ -79,6 +85,7 @@ export async function scheduleWakes(tx: Transaction, decided: Decided, sending: 
     leased = subscriptions
   })
   tx.onCommit(() => {
+    for (const { subscriptionId } of decided.held) kept.add(subscriptionId)
     for (const subscription of leased) sending.begin({ subscription, ...offered.get(subscription.id)! })
     if (later.length > 0) sending.notifyDue(Math.min(...later.map((due) => due.dueAt)))
     if (later.some(({ streamGateway }) => streamGateway !== null)) sending.notifyYielded()

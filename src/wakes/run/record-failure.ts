@@ -28,6 +28,7 @@ export async function recordFailure(
     await context.append(tx, projectId, failureEvents(run, emission, result, step))
     return true
   })
+  if (isOurs) context.recorder.counted(subscriptionId)
   lease.advance(step.progress)
   if (!isOurs || step.next === 'degrade') lease.lose()
   if (isOurs && step.next === 'degrade') warn(run, step.reason)

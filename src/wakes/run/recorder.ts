@@ -5,6 +5,7 @@ import type { EventWriter } from '../commit/event-writer.ts'
 import type { EndingRun, RunEnd, RunEnds } from '../commit/run-end.ts'
 import type { Emission } from '../content/emission.ts'
 import { type Arrival, saveArrived } from '../store/delivery-store.ts'
+import { KeptCounts } from '../store/kept-counts.ts'
 import type { Lease, Progress } from '../store/lease.ts'
 import { type Advance, advanceCursors } from '../store/lease-progress.ts'
 
@@ -41,20 +42,28 @@ export class Recorder {
   readonly #db: Database
   readonly #writer: Pick<EventWriter, 'endRuns'>
   readonly #onDelivered: OnDelivered
+  readonly #kept: KeptCounts
   #waiting: Batch = new Map()
   #writing: Batch = new Map()
   /** The write that is under way, and the next one, which takes everything that waits by then. */
   #current: Promise<unknown> = Promise.resolve()
   #next: Promise<RunEnds> | undefined
 
-  constructor(db: Database, writer: Pick<EventWriter, 'endRuns'>, onDelivered: OnDelivered = async () => {}) {
+  constructor(
+    db: Database,
+    writer: Pick<EventWriter, 'endRuns'>,
+    onDelivered: OnDelivered = async () => {},
+    kept = new KeptCounts(),
+  ) {
     this.#db = db
     this.#writer = writer
     this.#onDelivered = onDelivered
+    this.#kept = kept
   }
 
   /** Takes a delivery to be written. `lease.progress` must already include it. */
   arrived(lease: Lease, emission: Emission, attempts: readonly Attempt[], outcome: Arrival): void {
+    this.counted(lease.subscriptionId)
     this.#entry(lease).arrived.push({ outcome, emission, attempts, progress: lease.progress })
     this.#write()
   }
@@ -67,6 +76,11 @@ export class Recorder {
     this.#entry(lease).ending = subscription
     const ends = await this.#write()
     return ends.get(lease)!
+  }
+
+  /** Counts a delivery of a subscription that is recorded, here or elsewhere. */
+  counted(subscriptionId: string): void {
+    this.#kept.add(subscriptionId)
   }
 
   /** How many deliveries of a lease are not on disk yet. */

@@ -1,0 +1,20 @@
+import type { Base } from '../../core.ts'
+import type { Sweep } from '../../lib/sweeper.ts'
+import { clearRemoved } from './removed-store.ts'
+
+const everyMs = 10_000
+/** What a writer that began before the removal still adds is there by then. */
+const settledMs = 60_000
+
+/** Deletes what removed subscriptions have left, in small steps: other writers never wait for all of it. */
+export function removedRowsSweep({ db, clock, log }: Base): Sweep {
+  return {
+    name: 'removed_rows',
+    everyMs,
+    async run(signal) {
+      const rows = await clearRemoved(db, clock.now() - settledMs, signal)
+      if (rows > 0) log.info({ rows }, 'subscriptions.cleared')
+      return false
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import type { Database, Transaction } from '../../storage/database.ts'
+import { deleteInBatches } from '../../storage/delete-in-batches.ts'
+import { ListStatement } from '../../storage/list.ts'
+import { RowsStatement } from '../../storage/rows.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
+
+interface Part {
+  readonly id: string
+  readonly limit: number
+}
+
+const note = new RowsStatement(
+  (value) => sql`${value(0)}, cast(${value(1)} as bigint)`,
+  2,
+  (rows) => sql`insert into removed_subscription (id, removed_at) values ${rows} on conflict (id) do nothing`,
+)
+const removedBefore = statement<{ before: number; limit: number }, { id: string }>(
+  sql`select id from removed_subscription where removed_at < ${p('before')} order by removed_at ${limited}`,
+)
+const forget = new ListStatement((ids) => sql`delete from removed_subscription where id in (${ids})`)
+/** What goes with a subscription, one statement for each table. */
+const parts = [
+  statement<Part>(sql`delete from replay where subscription_id = ${p('id')} and log_id in (
+    select log_id from replay where subscription_id = ${p('id')} order by log_id ${limited})`),
+  statement<Part>(sql`delete from held_wake where subscription_id = ${p('id')} and log_id in (
+    select log_id from held_wake where subscription_id = ${p('id')} order by log_id ${limited})`),
+  statement<Part>(sql`delete from delivery where subscription_id = ${p('id')} and event_id in (
+    select event_id from delivery where subscription_id = ${p('id')} order by event_id ${limited})`),
+]
+const pageMax = 100
+
+/** Notes subscriptions that this transaction removes: `clearRemoved` deletes what they leave. */
+export async function noteRemoved(tx: Transaction, ids: readonly string[]): Promise<void> {
+  await note.run(
+    tx,
+    [...new Set(ids)].map((id) => [id, tx.now]),
+  )
+}
+
+/**
+ * Deletes the deliveries, replays and held events of the subscriptions that were removed before an instant (ms since the epoch), each
+ * step in a transaction of its own. What a stop leaves, the next call deletes. Returns how many rows.
+ */
+export async function clearRemoved(db: Database, before: number, signal: AbortSignal): Promise<number> {
+  let cleared = 0
+  while (!signal.aborted) {
+    const ids = (await db.all(removedBefore, { before, limit: pageMax })).map(({ id }) => id)
+    if (ids.length === 0) break
+    for (const part of parts) {
+      const remove = (tx: Transaction, id: string, limit: number) => tx.run(part, { id, limit })
+      cleared += await deleteInBatches(db, ids, remove, signal)
+    }
+    // An abort may have left some.
+    if (!signal.aborted) await db.transaction((tx) => forget.run(tx, {}, ids))
+  }
+  return cleared
+}
