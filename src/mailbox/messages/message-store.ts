@@ -42,17 +42,20 @@ interface ThreadPart extends IdInterval {
   projectId: string
   limit: number
 }
+// With its limit PostgreSQL looks a recipient up for each message; without it, it may read all mail of the agent first.
 const threadOfProject = statement<ThreadPart, MessageRow>(
-  pageOfThread(sql`(m.project_id = ${p('projectId')} or m.sender_id = 'operator' or exists (
-    select 1 from message_recipient r where r.agent_id = 'operator' and r.message_id = m.id))`),
+  pageOfThread(sql`(m.project_id = ${p('projectId')} or m.sender_id = 'operator' or (
+    select 1 from message_recipient r where r.agent_id = 'operator' and r.message_id = m.id limit 1) is not null)`),
 )
 const threadOfAgent = statement<ThreadPart & { agentId: string }, MessageRow>(
-  pageOfThread(sql`(m.sender_id = ${p('agentId')} or exists (
-    select 1 from message_recipient r where r.agent_id = ${p('agentId')} and r.message_id = m.id))`),
+  pageOfThread(sql`(m.sender_id = ${p('agentId')} or (
+    select 1 from message_recipient r where r.agent_id = ${p('agentId')} and r.message_id = m.id limit 1) is not null)`),
 )
+// With the same id on both sides, PostgreSQL may walk over all messages in the order of the page.
 function pageOfThread(isVisible: SQL): SQL {
   const ids = idsInThread(isVisible, 'oldest')
-  return sql`select ${messageColumns} from (${ids}) page cross join message m where m.id = page.id order by page.id ${limited}`
+  return sql`select ${messageColumns} from (${ids}) page cross join message m
+    where m.id = page.id /*postgres || '' */ order by page.id ${limited}`
 }
 const sentBy = statement<{ senderId: string; before: string; limit: number }, MessageRow>(sql`select ${messageColumns}
   from message m where m.sender_id = ${p('senderId')} and m.task_id is null and m.id < ${p('before')} order by m.id desc ${limited}`)

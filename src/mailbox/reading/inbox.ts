@@ -120,7 +120,7 @@ const termsOf = (names: readonly FilterName[]): SQL[] =>
 /** A thread is read from the index of threads. */
 function inThread(names: readonly FilterName[], order: MailOrder): Ids {
   const isOwn = allOf([own, sql`r.message_id = m.id`, ...termsOf(names)])
-  const ids = idsInThread(sql`exists (select 1 from message_recipient r where ${isOwn})`, order)
+  const ids = idsInThread(sql`(select 1 from message_recipient r where ${isOwn} limit 1) is not null`, order)
   return { ids, edge: threadEdges[order] }
 }
 

@@ -18,14 +18,14 @@ const removedBefore = statement<{ before: number; limit: number }, { id: string 
   sql`select id from removed_subscription where removed_at < ${p('before')} order by removed_at ${limited}`,
 )
 const forget = new ListStatement((ids) => sql`delete from removed_subscription where id in (${ids})`)
-/** What goes with a subscription, one statement for each table. */
+/** What goes with a subscription, one statement for each table: up to the last row of a step, which is one search of an index. */
 const parts = [
-  statement<Part>(sql`delete from replay where subscription_id = ${p('id')} and log_id in (
-    select log_id from replay where subscription_id = ${p('id')} order by log_id ${limited})`),
-  statement<Part>(sql`delete from held_wake where subscription_id = ${p('id')} and log_id in (
-    select log_id from held_wake where subscription_id = ${p('id')} order by log_id ${limited})`),
-  statement<Part>(sql`delete from delivery where subscription_id = ${p('id')} and event_id in (
-    select event_id from delivery where subscription_id = ${p('id')} order by event_id ${limited})`),
+  statement<Part>(sql`delete from replay where subscription_id = ${p('id')} and log_id <= (select max(log_id) from (
+    select log_id from replay where subscription_id = ${p('id')} order by log_id ${limited}) step)`),
+  statement<Part>(sql`delete from held_wake where subscription_id = ${p('id')} and log_id <= (select max(log_id) from (
+    select log_id from held_wake where subscription_id = ${p('id')} order by log_id ${limited}) step)`),
+  statement<Part>(sql`delete from delivery where subscription_id = ${p('id')} and event_id <= (select max(event_id) from (
+    select event_id from delivery where subscription_id = ${p('id')} order by event_id ${limited}) step)`),
 ]
 const pageMax = 100
 

@@ -25,18 +25,20 @@ interface Trim<Key> {
   readonly limit: number
 }
 // Where presence decides, a run that has still to pass a held event reads that it was held. An open digest reads what was released.
-const trimHeld = statement<Trim<number>>(sql`delete from held_wake where subscription_id = ${p('id')} and log_id in (
-  select h.log_id from held_wake h join subscription s on s.id = h.subscription_id
-  where h.subscription_id = ${p('id')} and h.log_id < ${p('floor')}
-    and ${lateFilter(sql`(h.log_id <= s.cursor_log_id or s.status = 'active' and s.due_at is null or not ${gated})
-      and (h.released = 0 or s.announces_held = 0)`)}
-  order by h.log_id ${limited})`)
+const isPassed = lateFilter(sql`exists (select 1 from subscription s where s.id = h.subscription_id
+  and (h.log_id <= s.cursor_log_id or s.status = 'active' and s.due_at is null or not ${gated})
+  and (h.released = 0 or s.announces_held = 0))`)
+const trimHeld = statement<
+  Trim<number>
+>(sql`delete from held_wake as h where h.subscription_id = ${p('id')} and ${isPassed}
+  and h.log_id <= (select max(log_id) from (select h.log_id from held_wake h
+    where h.subscription_id = ${p('id')} and h.log_id < ${p('floor')} and ${isPassed} order by h.log_id ${limited}) step)`)
+const isFinished = lateFilter(sql`outcome <> 'pending' and emission is null`)
 const trimDeliveries = statement<
   Trim<string>
->(sql`delete from delivery where subscription_id = ${p('id')} and event_id in (
-  select event_id from delivery where subscription_id = ${p('id')} and event_id < ${p('floor')}
-    and ${lateFilter(sql`outcome <> 'pending' and emission is null`)}
-  order by event_id ${limited})`)
+>(sql`delete from delivery where subscription_id = ${p('id')} and ${isFinished}
+  and event_id <= (select max(event_id) from (select event_id from delivery
+    where subscription_id = ${p('id')} and event_id < ${p('floor')} and ${isFinished} order by event_id ${limited}) step)`)
 
 /** Returns the agent of a subscription; undefined: it was removed. */
 export async function ownerOf(db: Reader, id: string): Promise<string | undefined> {
