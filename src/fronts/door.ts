@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { Attachment } from '../lib/attachment.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { LargeRequests } from '../registry/shares/large-requests.ts'
 import { type Bulk, newBulk } from '../registry/shares/large-spacing.ts'
@@ -18,7 +19,7 @@ interface Entered {
   readonly noteWritten: (bytes: number) => void
 }
 
-const entered = new WeakMap<Response, Entered>()
+const entered = new Attachment<Response, Entered>('entered')
 /** Requests that came in whatever their agent has used up. */
 const revoking = new WeakSet<Response>()
 

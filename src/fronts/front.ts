@@ -10,7 +10,7 @@ import type { SubscriptionContext } from '../subscriptions/context.ts'
 import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
 import type { RestOperation } from './access/operation.ts'
-import { recordRest } from './access/rest-access.ts'
+import { recordAnswers, recordRest } from './access/rest-access.ts'
 import { actInProject, requireKey } from './auth.ts'
 import { takeShare } from './door.ts'
 import { callInSession } from './mcp/http/call-in-session.ts'
@@ -57,6 +57,7 @@ export function createFront(context: FrontContext): Express {
   // Express would answer 304 by any ETag. The ETag of a task is for If-Match only; cards compare theirs themselves.
   Object.defineProperty(app.request, 'fresh', { value: false })
   countAnswers(app, context.unsent, refuseAnswer)
+  recordAnswers(app)
   app.use(refuseUnstorableUrl)
   app.use(answerOpenRoutes(openTable, context))
 

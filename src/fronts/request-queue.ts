@@ -1,4 +1,5 @@
 import { companyLimits } from '../gateway-limits.ts'
+import { Attachment } from '../lib/attachment.ts'
 import { type Clock, steadyClock } from '../lib/clock.ts'
 import { FairQueue, type Member } from '../lib/fair-queue.ts'
 import { LoopSlots } from '../lib/loop-slots.ts'
@@ -38,7 +39,7 @@ interface Queued {
   readonly prove: () => void
 }
 
-const queued = new WeakMap<object, Queued>()
+const queued = new Attachment<object, Queued>('queued')
 
 /** Keeps what `leaveRequestQueue` and `noteKeyIsValid` do for the request of an answer. */
 export function noteQueued(answer: object, known: Queued): void {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Attachment } from '../lib/attachment.ts'
 
 /** The connection of a request for a WebSocket, and the bytes that came after its headers. */
 interface Upgrade {
@@ -7,7 +8,7 @@ interface Upgrade {
   readonly head: Buffer
 }
 
-const upgrades = new WeakMap<IncomingMessage, Upgrade>()
+const upgrades = new Attachment<IncomingMessage, Upgrade>('upgrade')
 
 /** Where the gateway has a WebSocket. */
 const path = /^\/v1\/wake-stream\/?(\?|$)/i

@@ -1,6 +1,7 @@
 import { restHandler } from '@a2a-js/sdk/server/express'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { type AuthContext, authenticate, requireStillValid } from '../../identity/authenticate.ts'
+import { Attachment } from '../../lib/attachment.ts'
 import { inputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
@@ -86,7 +87,7 @@ const pathOf = (req: Request): string | undefined => (req.path === '/' ? undefin
 /** The operation was found in the table, so there are few names. */
 const nameOf = (req: Request, res: Response): string => `${req.baseUrl} ${(res.locals.operation as A2aOperation).name}`
 
-const calls = new WeakMap<Request, A2aCall>()
+const calls = new Attachment<Request, A2aCall>('call')
 
 function callOfRequest(req: Request): A2aCall {
   const call = calls.get(req)

@@ -1,7 +1,8 @@
-import type { Request, RequestHandler, Response } from 'express'
+import type { Express, Request, RequestHandler, Response } from 'express'
 import type { Audit } from '../../audit/audit.ts'
 import type { AuditEntry, AuditFront } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
+import { Attachment } from '../../lib/attachment.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { ClientAddress } from '../../security/client-address.ts'
 import { sendProblem } from '../problem.ts'
@@ -21,7 +22,7 @@ export interface AuditContext {
 }
 
 /**
- * Finds the operation of a request, and has its answer recorded as the operation says. Runs before the key is checked, so that
+ * Finds the operation of a request, and has `recordAnswers` record its answer as the operation says. Runs before the key is checked, so that
  * a refused key is recorded too.
  */
 export function recordRest(context: AuditContext, table: RouteTable<GuardedRoute>): RequestHandler {
@@ -30,7 +31,7 @@ export function recordRest(context: AuditContext, table: RouteTable<GuardedRoute
     if (match) {
       const { operation } = match.route
       res.locals.operation = operation
-      recordAnswer(context, req, res, { operation, params: match.params })
+      recordings.set(res, recordingOf(context, req, res, { operation, params: match.params }))
     }
     next()
   }
@@ -63,48 +64,62 @@ export function recordRestCall(audit: Audit, record: RestRecord): Promise<void> 
   return undefined
 }
 
-const recordings = new WeakMap<Response, () => Promise<void> | undefined>()
+/** Records the answer of a request, once. */
+type Recording = () => Promise<void> | undefined
+
+const recordings = new Attachment<Response, Recording | undefined>('recording')
 
 /**
- * Records an answer that stays open, before it begins; `recordRest` records those that end at once. Errors: `storage-unavailable`
+ * Records an answer that stays open, before it begins; `recordAnswers` those that end at once. Errors: `storage-unavailable`
  * when the audit cannot record it.
  */
 export async function recordBegun(res: Response): Promise<void> {
   try {
-    await recordings.get(res)?.()
+    await takeRecording(res)?.()
   } catch (cause) {
     const detail = 'The audit could not record this, so it was not begun. Try again in a second.'
     throw new Problem('storage-unavailable', { detail, cause })
   }
 }
 
-function recordAnswer(
+/**
+ * Has the answers of an app recorded when they end. It replaces `end` once, not for each response: a function of its own on each response
+ * makes V8 keep the whole request until a major collection, and that makes the minor ones three times as long.
+ */
+export function recordAnswers(app: Express): void {
+  const end = app.response.end as (this: Response, ...given: unknown[]) => Response
+  app.response.end = function (this: Response, ...given: unknown[]) {
+    const kept = takeRecording(this)?.()
+    if (!kept) return end.apply(this, given)
+    kept
+      .then(
+        () => end.apply(this, given),
+        () => sendUnrecorded(this),
+      )
+      // The answer cannot be written, so the connection is closed without one.
+      .catch(() => this.destroy())
+    return this
+  } as Response['end']
+}
+
+function takeRecording(res: Response): Recording | undefined {
+  const recording = recordings.get(res)
+  if (recording) recordings.set(res, undefined)
+  return recording
+}
+
+function recordingOf(
   { audit, clientAddress }: AuditContext,
   req: Request,
   res: Response,
   called: Pick<RestRecord, 'operation' | 'params'>,
-): void {
-  const { end } = res
-  const record = (): Promise<void> | undefined => {
-    res.end = end
+): Recording {
+  return () => {
     const caller = res.locals.caller as Caller | undefined
     const reply = res.locals.reply as Reply | undefined
     const address = clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
     return recordRestCall(audit, { ...called, caller, reply, front: 'rest', address, outcome: outcomeOf(res) })
   }
-  recordings.set(res, record)
-  res.end = ((...rest: Parameters<typeof end>) => {
-    const kept = record()
-    if (!kept) return end.apply(res, rest)
-    kept
-      .then(
-        () => end.apply(res, rest),
-        () => sendUnrecorded(res, req),
-      )
-      // The answer cannot be written, so the connection is closed without one.
-      .catch(() => res.destroy())
-    return res
-  }) as typeof end
 }
 
 function entryOf({ caller, operation, front, address, outcome, ...called }: RestRecord): AuditEntry {
@@ -134,9 +149,9 @@ function outcomeOf(res: Response): string {
 }
 
 /** The change was made, but its answer is replaced: callers must not act on what the audit has not recorded. */
-function sendUnrecorded(res: Response, req: Request): void {
+function sendUnrecorded(res: Response): void {
   for (const name of ['Location', 'ETag', 'Content-Length', 'Content-Type']) res.removeHeader(name)
-  sendProblem(res, unrecorded(), req.originalUrl.split('?')[0] ?? '/')
+  sendProblem(res, unrecorded(), res.req.originalUrl.split('?')[0] ?? '/')
 }
 
 /** The problem of a call that was carried out and could not be recorded. */

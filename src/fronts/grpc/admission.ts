@@ -2,6 +2,7 @@ import { VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import type { Metadata } from '@grpc/grpc-js'
 import { Problem } from '../../errors.ts'
 import { authenticate } from '../../identity/authenticate.ts'
+import { Attachment } from '../../lib/attachment.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { type Bulk, newBulk } from '../../registry/shares/large-spacing.ts'
@@ -35,8 +36,8 @@ export interface IncomingCall {
 }
 
 // The SDK passes nothing from an interceptor to an operation but the metadata object of the call, so facts are kept by it.
-const trailers = new WeakMap<Metadata, Metadata>()
-const admissions = new WeakMap<Metadata, Admission>()
+const trailers = new Attachment<Metadata, Metadata>('trailers')
+const admissions = new Attachment<Metadata, Admission>('admission')
 
 /** Sets the trailers of the call that came with this metadata. They are sent with its status. */
 export function setTrailers(metadata: Metadata, sent: Metadata): void {
