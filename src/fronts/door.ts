@@ -207,7 +207,7 @@ async function enter(
     leave()
     return false
   }
-  entered.set(res, { ...known, leave, large: shares.large })
+  entered.set(res, { leave, large: shares.large, ...known })
   res.once('close', leave)
   return true
 }

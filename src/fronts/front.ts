@@ -81,7 +81,7 @@ export function createFront(context: FrontContext): Express {
     answerRoutes(restTable, context),
   )
   const callApi = callInSession({ db: context.db, findSession: context.mail.findSession }, createLocalApi(context))
-  app.use('/mcp', mcpRoutes({ ...context, callApi }))
+  app.use('/mcp', mcpRoutes({ callApi, ...context }))
   app.use(notFound)
   app.use(problemHandler(log, context.failedTries))
   return app

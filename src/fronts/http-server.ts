@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
+import { Attachment } from '../lib/attachment.ts'
 import { silentLogger } from '../logger.ts'
 import { type ClientAddress, createClientAddress } from '../security/client-address.ts'
 import { bearerKeyOf } from './auth.ts'
@@ -39,7 +40,7 @@ export class HttpServer implements AsyncDisposable {
   /** Connections that have sent no request yet. Node does not count them as idle. */
   readonly #silent = new Set<Socket>()
   /** The answers of each connection that are not over. */
-  readonly #answers = new WeakMap<Socket, Set<ServerResponse>>()
+  readonly #answers = new Attachment<Socket, ServerResponse[]>('answers')
   /** Connections of requests for a WebSocket. Node no longer counts them as its own. */
   readonly #upgraded = new Set<Socket>()
   readonly #endHandshakes: () => void
@@ -60,7 +61,7 @@ export class HttpServer implements AsyncDisposable {
     this.#server = boundedServer(bounds, tls, this.messages)
     // Node's time-out counts bytes that the socket accepted, so it does not end slow readers. Other idle connections are closed here.
     this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {
-      if (socket.writableLength > 0 || this.#answersOf(socket).size === 0) socket.destroy()
+      if (socket.writableLength > 0 || this.#answersOf(socket).length === 0) socket.destroy()
     })
     const counted = connections ?? new Connections(bounds, silentLogger)
     this.#server.on('connection', () => queue.noteConnection())
@@ -75,12 +76,12 @@ export class HttpServer implements AsyncDisposable {
       if (socket.destroyed) return
       this.#silent.delete(socket)
       const answers = this.#answersOf(socket)
-      if (answers.size >= bounds.pipelined) return closeAtOnce(socket)
-      answers.add(res)
+      if (answers.length >= bounds.pipelined) return closeAtOnce(socket)
+      answers.push(res)
       this.#bodies.watch(req, res)
       res.once('close', () => {
         this.#bodies.forget(req)
-        answers.delete(res)
+        answers.splice(answers.indexOf(res), 1)
         // A connection that is kept alive would delay a stop.
         if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections())
       })
@@ -156,10 +157,10 @@ export class HttpServer implements AsyncDisposable {
    * The answers of a connection that are not over. When it closes, Node tells only the answer that it writes to, and not those that wait for
    * that one: they are closed here, because all that a request holds ends when its answer closes.
    */
-  #answersOf(socket: Socket): Set<ServerResponse> {
+  #answersOf(socket: Socket): ServerResponse[] {
     const known = this.#answers.get(socket)
     if (known) return known
-    const answers = new Set<ServerResponse>()
+    const answers: ServerResponse[] = []
     this.#answers.set(socket, answers)
     socket.once('close', () => {
       for (const res of [...answers]) closeAnswer(res)

@@ -95,7 +95,7 @@ export class Unsent {
     return this.#sharesOf(reader).map((share) => {
       const known = this.#accounts.get(share.id)
       if (known) return known
-      const account: Account = { ...share, bytes: 0, loading: 0, waiting: [] }
+      const account: Account = { bytes: 0, loading: 0, waiting: [], ...share }
       this.#accounts.set(share.id, account)
       return account
     })

@@ -89,7 +89,6 @@ export class FairQueue {
     if (!member.isGreedy) {
       this.#modestInside--
       this.#modestAt = this.#clock.now()
-      if (member.inside === 0) this.#members.delete(member.key)
     }
     if (this.#queue.size > 0) this.#admitSoon()
   }

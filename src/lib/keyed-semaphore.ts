@@ -8,6 +8,9 @@ interface Line {
   readonly waiting: (() => void)[]
 }
 
+/** How many empty lines are kept. To delete one and make it again for each request costs more than to keep it. */
+const idleMax = 1_024
+
 /** A semaphore for each key. It has a limited number of places; callers that find none wait in the order in which they came. */
 export class KeyedSemaphore {
   readonly #lines = new Map<string, Line>()
@@ -45,7 +48,7 @@ export class KeyedSemaphore {
       // The next one takes the place, unless there are fewer places than before.
       if (next) return next()
       line.inside--
-      if (line.inside === 0) this.#lines.delete(key)
+      if (line.inside === 0 && this.#lines.size > idleMax) this.#lines.delete(key)
     }
   }
 }

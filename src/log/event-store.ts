@@ -178,7 +178,7 @@ async function read<Params extends object>(
 }
 
 export function eventFromRow(row: EventRow): LogEvent {
-  return { ...row, trigger: eventTypes[row.type] ?? null, data: readStored(row, row.data) }
+  return { trigger: eventTypes[row.type] ?? null, ...row, data: readStored(row, row.data) }
 }
 
 const bounds = statement<{ projectId: string }, { head: number; prunedTo: number }>(

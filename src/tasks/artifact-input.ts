@@ -36,7 +36,7 @@ export async function prepareChunks(db: Reader, task: Task, inputs: readonly Art
     const encoded = encode(chunk.artifact, 'artifact')
     requireRoomForChunk(withChunks(task, chunks), encoded)
     started.add(artifactId)
-    chunks.push({ ...chunk, encoded })
+    chunks.push({ encoded, ...chunk })
   }
   return chunks
 }

@@ -100,12 +100,12 @@ class TaskList {
   async newest(after: Position, limit: number): Promise<TaskRow[]> {
     const { page, isExact, edge, parts } = this.#statements
     if (isExact || this.#isShort) {
-      return this.#db.all(page, { ...this.#interval(after, end, this.#entries * 2), limit })
+      return this.#db.all(page, { limit, ...this.#interval(after, end, this.#entries * 2) })
     }
     const rows: TaskRow[] = []
     const entries = Math.max(1, Math.floor(this.#entries / parts.length))
     await this.#walk(after, { edge, entries }, async (interval) => {
-      rows.push(...(await this.#db.all(page, { ...interval, limit: limit - rows.length })))
+      rows.push(...(await this.#db.all(page, { limit: limit - rows.length, ...interval })))
       return rows.length === limit
     })
     return rows
@@ -123,7 +123,7 @@ class TaskList {
   }
 
   #interval(from: Position, edge: Position, entries: number): object {
-    return { ...this.#given, ...from, edgeAt: edge.statusAt, edgeId: edge.id, entries }
+    return { edgeAt: edge.statusAt, edgeId: edge.id, entries, ...this.#given, ...from }
   }
 }
 

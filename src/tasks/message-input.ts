@@ -11,7 +11,7 @@ const subjectMax = 200
 
 /** A message as it is stored. The gateway sets the ids of task and context, whatever the sender wrote there. */
 export function stampMessage(message: A2aMessage, task: Pick<Task, 'id' | 'contextId'>): A2aMessage {
-  return { ...message, taskId: task.id, contextId: task.contextId }
+  return Object.assign({}, message, { taskId: task.id, contextId: task.contextId })
 }
 
 /** A status message of the assignee, made from parts alone or from a whole message. */

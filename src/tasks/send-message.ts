@@ -82,7 +82,7 @@ function storeMessage(
     await requireReferences(tx, caller, message)
     const taskId = taskIdOf(message)
     await input.room?.(tx, taskId)
-    const { task, stored } = await receive(tx, context, { ...input, large, caller, agent, countSend })
+    const { task, stored } = await receive(tx, context, { large, caller, agent, countSend, ...input })
     context.usage.add(tx, caller, rowBytes + stored.bytes + bytesOf(taskId ? undefined : metadata))
     return taskId === undefined ? { task, startedBy: stored.text } : { task }
   })

@@ -73,7 +73,7 @@ async function readPage<Row, Item>(
   { limit, sizeMax = outputLimits.task.max, beginReading }: PageQuery,
   toItem: (row: Row) => Item & Numbered,
 ): Promise<TaskPart<Item>> {
-  const found = await db.all(sizes, { ...range, limit: limit + 1 })
+  const found = await db.all(sizes, { limit: limit + 1, ...range })
   const kept: Size[] = []
   let size = 0
   for (const one of found.slice(0, limit)) {
@@ -86,7 +86,7 @@ async function readPage<Row, Item>(
   const items: (Item & Numbered)[] = []
   for (const group of groupsOf(kept)) {
     await pauses.before(group.reduce((sum, one) => sum + one.size, 0))
-    const read = await db.all(rows, { ...range, after: items.at(-1)?.seq ?? range.after, limit: group.length })
+    const read = await db.all(rows, { limit: group.length, ...range, after: items.at(-1)?.seq ?? range.after })
     items.push(...read.map(toItem))
   }
   return { items, more: found.length > kept.length, size }

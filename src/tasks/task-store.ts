@@ -109,7 +109,7 @@ export async function lockTask(tx: Transaction, id: string): Promise<Task | unde
 /** Writes a task's next state over the one it was read in. False: the row has changed since, and is left as it is. */
 export async function moveTaskRow(tx: Transaction, before: Task, next: Task): Promise<boolean> {
   const { id, version: expectedVersion, chunkCount: expectedChunks } = before
-  const isMoved = (await tx.run(move, { ...next, id, expectedVersion, expectedChunks, now: tx.now })) > 0
+  const isMoved = (await tx.run(move, { expectedVersion, expectedChunks, now: tx.now, ...next, id })) > 0
   if (isMoved) countTask(tx, { before, after: next })
   return isMoved
 }

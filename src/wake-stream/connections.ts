@@ -61,7 +61,7 @@ export class StreamConnections implements AsyncDisposable {
     const key = this.#newKey([])
     const connected = await connectSubscriptions(this.#context, caller, subscriptionIds, key, 'leave-out')
     const ids = connected.map(({ id }) => id)
-    return { ...this.#connection(new WakeStream(key.streamId, caller.id, ids, reader)), connected }
+    return { connected, ...this.#connection(new WakeStream(key.streamId, caller.id, ids, reader)) }
   }
 
   /** Ends connections, all in one transaction. */

@@ -70,9 +70,9 @@ export function createStreamChannel(
     })
     const error = testError(end === 'written' ? 'heard' : end, heard?.strongest)
     return {
-      ...attemptSince(clock, startedAt, error),
       reported: heard?.strongest ?? null,
       waitsSeconds: waitedMaxMs / 1_000,
+      ...attemptSince(clock, startedAt, error),
     }
   }
 }

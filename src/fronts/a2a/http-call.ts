@@ -46,7 +46,7 @@ export class HttpCall extends A2aCall {
   override beginStream(): void {
     const res = this.#res
     const farewell = (): object => a2aErrorBody(this.#req, revoked())
-    const reader = { ...readerOf(this.caller), revoked: this.revokedSignal, farewell }
+    const reader = { revoked: this.revokedSignal, farewell, ...readerOf(this.caller) }
     const stream = new EventStream(res, reader, this.context.unsent)
     res.write = ((chunk: string) => {
       const { position } = this

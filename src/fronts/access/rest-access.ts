@@ -118,7 +118,7 @@ function recordingOf(
     const caller = res.locals.caller as Caller | undefined
     const reply = res.locals.reply as Reply | undefined
     const address = clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
-    return recordRestCall(audit, { ...called, caller, reply, front: 'rest', address, outcome: outcomeOf(res) })
+    return recordRestCall(audit, { caller, reply, front: 'rest', address, outcome: outcomeOf(res), ...called })
   }
 }
 

@@ -50,7 +50,7 @@ export async function callRoute<Context extends CallContext>(
   const changed = beginChange(context.shares, route.operation, caller)
   if (route.rate) context.shares.spend(caller, route.rate)
   const wanted = wantedBy(header)
-  const mailCall = { ...call, wanted }
+  const mailCall = { wanted, ...call }
   try {
     await requireOwnSession(context.db, caller, header)
     const given = await call.readBody()

@@ -50,9 +50,9 @@ export async function findWokenMail(db: Reader, agentId: string, messageIds: rea
   )
   return rows
     .map(({ wake, taggedConcepts, ...row }) => ({
-      ...row,
       taggedConcepts: JSON.parse(taggedConcepts) as string[],
       wake: wake === null ? null : (JSON.parse(wake) as WakeEvidence),
+      ...row,
     }))
     .sort((one, other) => (one.messageId < other.messageId ? -1 : 1))
 }

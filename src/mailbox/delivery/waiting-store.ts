@@ -77,7 +77,7 @@ export async function readWaiting(
   const read = (last: MessageRow | undefined, limit: number) =>
     db.all(oldest, { agentId, after: last?.id ?? '', limit })
   const page = await readBoundedPage(read, { limit: messages, sizeMax: characters, sizeOf: sizeOfRow })
-  return page.items.map((row) => ({ ...messageFromRow(row), from: row.from }))
+  return page.items.map((row) => ({ from: row.from, ...messageFromRow(row) }))
 }
 
 /** Records that a route delivered a message. Returns false when another route was first. */

@@ -64,7 +64,7 @@ export async function addArrivals(
   arrivals: { recipientId: string; senderId: string; count: number; windowMs: number },
 ): Promise<{ count: number; windowAt: number }> {
   const { windowMs, ...rest } = arrivals
-  return (await tx.get(add, { ...rest, now: tx.now, windowStart: tx.now - windowMs }))!
+  return (await tx.get(add, { now: tx.now, windowStart: tx.now - windowMs, ...rest }))!
 }
 
 /** Closes a recipient's window. Returns whether this is the window's first refusal, and when it ends, ms since the epoch. */

@@ -47,13 +47,13 @@ const trip = statement<{ peerId: string; now: number; until: number }>(sql`updat
  * has sent in it before. From here to the end of the transaction no other gateway counts a broadcast to the project.
  */
 export async function countBroadcast(tx: Transaction, broadcast: Broadcast, windowMs: number): Promise<number> {
-  const { windowAt } = (await tx.get(open, { ...broadcast, now: tx.now, windowStart: tx.now - windowMs }))!
-  return (await tx.get(addSent, { ...broadcast, windowAt }))!.sent - 1
+  const { windowAt } = (await tx.get(open, { now: tx.now, windowStart: tx.now - windowMs, ...broadcast }))!
+  return (await tx.get(addSent, { windowAt, ...broadcast }))!.sent - 1
 }
 
 /** Counts it as an answer if another agent has sent the last broadcast. Returns false, and counts nothing, at `limit` answers. */
 export async function countBroadcastAnswer(tx: Transaction, broadcast: Broadcast, limit: number): Promise<boolean> {
-  return (await tx.run(addAnswer, { ...broadcast, limit })) > 0
+  return (await tx.run(addAnswer, { limit, ...broadcast })) > 0
 }
 
 /**

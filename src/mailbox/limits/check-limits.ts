@@ -143,7 +143,7 @@ async function checkArrivals(
   if (stormMessages === 0 || !peer || peer.id.startsWith('*') || peer.id === operatorId) return undefined
   const pair = { senderId, recipientId: peer.id }
   const limit = totalMaxFor(senderCounts.read(pair, tx.now), stormMessages)
-  const windowAt = await countArrival(tx, { ...pair, limit, windowMs: stormWindowMs })
+  const windowAt = await countArrival(tx, { limit, windowMs: stormWindowMs, ...pair })
   if (windowAt !== undefined) {
     tx.onCommit(() => senderCounts.add(pair, windowAt, tx.now))
     return undefined

@@ -100,7 +100,7 @@ export class MailSteps {
     const items: Item[] = []
     const edgeAfter = async (from: string): Promise<string | undefined> => {
       if (this.#isShort || !this.#edge) return undefined
-      const edge = await this.#db.get(this.#edge, { ...this.#params, after: from, entries: this.#entries })
+      const edge = await this.#db.get(this.#edge, { after: from, entries: this.#entries, ...this.#params })
       this.#isShort = edge === undefined
       return edge?.id
     }

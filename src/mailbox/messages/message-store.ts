@@ -84,7 +84,7 @@ export async function findNewestMessageOfTask(db: Reader, taskId: string): Promi
 /** Reads a part of a thread, oldest first: of what is in a project, or of what an agent sent and received. */
 export async function readThread(db: Reader, part: ThreadPart, agentId: string | undefined): Promise<MailMessage[]> {
   const rows =
-    agentId === undefined ? await db.all(threadOfProject, part) : await db.all(threadOfAgent, { ...part, agentId })
+    agentId === undefined ? await db.all(threadOfProject, part) : await db.all(threadOfAgent, { agentId, ...part })
   return rows.map(messageFromRow)
 }
 

@@ -64,7 +64,7 @@ export async function readInbox(db: Reader, query: InboxQuery, entries?: number)
   const steps = new MailSteps(db, edge, { order, by, entries, params })
   const read = (last: Row | undefined, count: number) =>
     steps.next(last?.messageId ?? after ?? beginOf(order), count, (interval, limit) =>
-      db.all(page, { ...params, ...interval, limit }),
+      db.all(page, { limit, ...params, ...interval }),
     )
   const bounds = { limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfRow }
   const { items, more, size } = await readBoundedPage(read, bounds)

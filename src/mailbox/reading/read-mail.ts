@@ -90,7 +90,7 @@ export async function readThreadPage(
   const page = { threadId, projectId: caller.projectId }
   const steps = new MailSteps(db, threadEdges.oldest, { order: 'oldest', by: caller.id, entries, params: page })
   const read = (last: MailMessage | undefined, count: number) =>
-    steps.next(last?.id ?? after, count, (interval, limit) => readThread(db, { ...page, ...interval, limit }, agentId))
+    steps.next(last?.id ?? after, count, (interval, limit) => readThread(db, { limit, ...page, ...interval }, agentId))
   const { items, more, size } = await readBoundedPage(read, pageOf(limit))
   const mails = await seen(db, caller, items)
   if (mails.length === 0 && after === '') {
@@ -132,5 +132,5 @@ function seenBy(caller: Caller): (recipient: AgentRecipient) => NamedRecipient {
 
 function named({ handle, projectId: _, wake, ...recipient }: AgentRecipient, isOwn: boolean): NamedRecipient {
   const evidence = wake === null ? null : visibleEvidence(JSON.parse(wake) as WakeEvidence, isOwn)
-  return { ...recipient, agent: identityFrom(recipient.agentId, handle), wake: evidence }
+  return { agent: identityFrom(recipient.agentId, handle), wake: evidence, ...recipient }
 }

@@ -177,14 +177,14 @@ async function storeMail(
     sessionId: session?.id,
   } satisfies NewMail
   const isRouted = session !== undefined || (one !== undefined && (await isWokenFor(tx, one.id, mail)))
-  const { message, events } = await putMail(tx, { ...mail, routed: isRouted })
+  const { message, events } = await putMail(tx, { routed: isRouted, ...mail })
   await context.append(tx, projectId, events)
   return message
 }
 
 async function isWokenFor(tx: Transaction, agentId: string, mail: Omit<RoutedMail, 'createdAt'>): Promise<boolean> {
   if (mail.wakePolicy !== 'immediate') return false
-  return wakeDeadline(await readWakeRoutes(tx, agentId), { ...mail, createdAt: tx.now }) !== undefined
+  return wakeDeadline(await readWakeRoutes(tx, agentId), { createdAt: tx.now, ...mail }) !== undefined
 }
 
 /** Returns the given subject, or one made from the signal, the answered message, or the first line of the body. */

@@ -10,7 +10,6 @@ export const recordMail: RecordTaskMail = async (tx, mail) => {
   const isFirst = mail.taskSeq === 1
   const before = isFirst ? undefined : await findNewestMessageOfTask(tx, mail.taskId)
   const { events } = await putMail(tx, {
-    ...rest,
     from: nameIn(mail.projectId, sender),
     senderId: sender.id,
     type: 'task',
@@ -18,6 +17,7 @@ export const recordMail: RecordTaskMail = async (tx, mail) => {
     inReplyTo: before?.id,
     threadId: before?.threadId,
     recipients: [{ id: recipientId, wakePolicy: mail.wakePolicy }],
+    ...rest,
   })
   return { event: events[0] }
 }

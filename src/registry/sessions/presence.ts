@@ -54,5 +54,5 @@ export function presenceOf(session: ReportedPresence | undefined, now: number): 
   const report = { source, capabilities, asOf: presenceAt }
   // The clock may have been set back since the report.
   const isFresh = presenceAt !== null && session.endedAt === null && Math.abs(now - presenceAt) <= presenceStaleMs
-  return isFresh ? { ...report, state, activeTurnId } : { ...report, state: 'unknown', activeTurnId: null }
+  return isFresh ? { state, activeTurnId, ...report } : { state: 'unknown', activeTurnId: null, ...report }
 }

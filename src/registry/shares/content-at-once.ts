@@ -101,7 +101,7 @@ export class ContentAtOnce {
     const { waiting } = account
     let giveUp = (): void => {}
     const decided = new Promise<boolean>((resolve) => {
-      const waiter = { ...wanted, decide: resolve }
+      const waiter = { decide: resolve, ...wanted }
       const newcomers = waiting.findIndex(({ request }) => !account.holders.has(request))
       waiting.splice(account.holders.has(wanted.request) && newcomers >= 0 ? newcomers : waiting.length, 0, waiter)
       giveUp = () => {

@@ -32,7 +32,7 @@ export class KeyShares {
 
   /** Counts a request that its agent's rate has let in. */
   count({ keyId }: Caller, perMinute: number): void {
-    this.#requests.charge(keyId, 1, { ...partOf(perMinute), owed: 1 }, this.#clock.now())
+    this.#requests.charge(keyId, 1, partOf(perMinute), this.#clock.now())
   }
 
   /** Takes one of the requests that a key may make whatever its agent has used up. False: none is left. */
@@ -52,5 +52,5 @@ export class KeyShares {
 
 function partOf(perMinute: number): Allowance {
   const { max, windowMs } = allowanceOf('requestsPerMinute', perMinute)
-  return { max: Math.max(1, (max * oneKeyLimits.requestsOfKey.max) / 100), windowMs }
+  return { max: Math.max(1, (max * oneKeyLimits.requestsOfKey.max) / 100), windowMs, owed: 1 }
 }

@@ -35,7 +35,7 @@ export interface Bulk {
 
 /** What is known of a request of which nothing was counted or read yet. */
 export function newBulk(known: Pick<Bulk, 'what' | 'bytes' | 'gone'>): Bulk {
-  return { ...known, arrived: 0, counted: 0, read: 0, working: 0, isClosed: false, place: undefined }
+  return { arrived: 0, counted: 0, read: 0, working: 0, isClosed: false, place: undefined, ...known }
 }
 
 /**

@@ -71,8 +71,8 @@ export function subscriptionFromRow(row: SubscriptionRow): Subscription {
 
 export function wakeFromRow({ failingCursorLogId, failingEmittedLogId, ...row }: SubscriptionRow): WakeSubscription {
   return {
-    ...row,
     failing: failingFrom(failingCursorLogId, failingEmittedLogId),
+    ...row,
     kind: 'wake',
     trigger: row.trigger as Trigger,
     filters: JSON.parse(row.filters) as Filters,

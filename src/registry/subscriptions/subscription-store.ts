@@ -104,7 +104,7 @@ export async function changeSettings(
   before: WakeSubscription,
   settings: WakeSubscription,
 ): Promise<void> {
-  const changed = await tx.run(change, { ...toRow(settings), id: before.id, knownAt: before.updatedAt })
+  const changed = await tx.run(change, { knownAt: before.updatedAt, ...toRow(settings), id: before.id })
   if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
 }
 

@@ -82,7 +82,7 @@ export function createEventWriter(notifier: LogNotifier, kept = new KeptCounts()
     endRuns: (tx, runs) => {
       // Each try of a transaction has ends of its own: those of a try that is rolled back are never read.
       const ends: RunEnds = new Map()
-      for (const run of runs) tx.beforeCommit(write, { ...run, ends })
+      for (const run of runs) tx.beforeCommit(write, { ends, ...run })
       return ends
     },
     connect(connected) {

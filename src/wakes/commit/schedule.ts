@@ -78,7 +78,7 @@ export async function scheduleWakes(
   for (const due of decided.due) {
     const owner = due.dueAt <= tx.now ? offer(sending, due) : undefined
     if (owner === undefined) later.push(due)
-    else offered.set(due.id, { ...due, owner })
+    else offered.set(due.id, { owner, ...due })
   }
   let leased: readonly Subscription[] = []
   const leasing = leaseIdle(tx, [...offered.values()]).then((subscriptions) => {

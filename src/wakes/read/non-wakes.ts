@@ -112,7 +112,7 @@ async function derive(
   for (const event of events) {
     const deliveredBy = delivered.get(messageIdOf(event) ?? '')
     const nonWake = nonWakeOf(subscription, event, { siblings, deliveredBy })
-    if (nonWake) unsent.push({ ...nonWake, event, presence: null })
+    if (nonWake) unsent.push({ event, presence: null, ...nonWake })
   }
   return unsent
 }

@@ -28,9 +28,9 @@ export async function runSubscription(
   control: RunControl,
 ): Promise<number | undefined> {
   const lease = new Lease(subscription, owner, context.clock.now())
-  const leased = { ...control, context, subscription, lease }
+  const leased = { context, subscription, lease, ...control }
   try {
-    return await work({ ...leased, identity: await readIdentity(context, subscription.agentId) })
+    return await work({ identity: await readIdentity(context, subscription.agentId), ...leased })
   } catch (error) {
     context.log.error({ err: error, subscriptionId: subscription.id }, 'wake.run_failed')
     return recover(leased)

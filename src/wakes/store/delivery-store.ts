@@ -185,5 +185,5 @@ export async function pruneDeliveries(db: Database, beforeMs: number, signal: Ab
 
 function fromRow({ history, ...row }: DeliveryRow): Delivery {
   const { steps } = history === null ? noHistory : (JSON.parse(history) as WakeHistory)
-  return { ...row, attempts: JSON.parse(row.attempts) as Attempt[], steps }
+  return { steps, ...row, attempts: JSON.parse(row.attempts) as Attempt[] }
 }

@@ -88,7 +88,7 @@ export function insertHeld(tx: Transaction, held: readonly Held[]): Promise<void
 /** Returns held events of a subscription, by logId, newest first. What was released since is not among them. */
 export async function listHeld(db: Reader, subscriptionId: string, range: HeldRange): Promise<HeldWake[]> {
   return (await db.all(newestFirst, { subscriptionId, ...range })).map(({ action, reason, presence, ...row }) => ({
-    event: { ...row, trigger: eventTypes[row.type as EventType] ?? null, data: JSON.parse(row.data) as JsonObject },
+    event: { trigger: eventTypes[row.type as EventType] ?? null, ...row, data: JSON.parse(row.data) as JsonObject },
     action,
     reason,
     presence,

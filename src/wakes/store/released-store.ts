@@ -124,12 +124,12 @@ export async function listReleased(
   { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
 ): Promise<LogEvent[]> {
   return (await db.all(released, { subscriptionId, after, upTo, limit })).map((row) => ({
-    ...row,
     trigger: eventTypes[row.type as EventType] ?? null,
+    ...row,
     data: JSON.parse(row.data) as JsonObject,
   }))
 }
 
 function fromRow({ streamCapabilities, ...row }: Row): HoldingSubscription {
-  return { ...row, streamCapabilities: JSON.parse(streamCapabilities) as StreamCapability[] }
+  return { streamCapabilities: JSON.parse(streamCapabilities) as StreamCapability[], ...row }
 }

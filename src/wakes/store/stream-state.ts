@@ -74,7 +74,7 @@ export async function connectStream(
     subscriptions.filter(({ status }) => statuses.includes(status)).map(({ id }) => id)
   await takeOver.run(tx, row, those('active'))
   await keep.run(tx, row, those('paused'))
-  await activate.run(tx, { ...row, status: 'active', whyNot: null, dueAt: tx.now }, those('waiting', 'degraded'))
+  await activate.run(tx, { status: 'active', whyNot: null, dueAt: tx.now, ...row }, those('waiting', 'degraded'))
 }
 
 /**

@@ -31,8 +31,8 @@ export interface NewAgentView {
 }
 
 export function agentView(agent: Agent): AgentView {
-  const { id: _id, projectId, createdAt, updatedAt, ...rest } = agent
-  return { ...rest, project: projectId, createdAt: instant(createdAt), updatedAt: instant(updatedAt) }
+  const { id: _id, handle, projectId, createdAt, updatedAt, ...rest } = agent
+  return { handle, ...rest, project: projectId, createdAt: instant(createdAt), updatedAt: instant(updatedAt) }
 }
 
 /** @param usedAt when one of its keys was last used, ms since the epoch */
@@ -43,8 +43,10 @@ export function presentAgentView(
   now: number,
 ): PresentAgentView {
   const seenAt = Math.max(session?.lastSeenAt ?? 0, usedAt ?? 0)
+  const { handle, ...view } = agentView(agent)
   return {
-    ...agentView(agent),
+    handle,
+    ...view,
     presence: presenceView(session, now),
     session: session
       ? {

@@ -98,6 +98,7 @@ export function sentView({ message, recipients }: ReadMail): SentView {
 
 export function messageView({ message, from, recipients }: ReadMail): MessageView {
   return {
+    messageId: message.id,
     ...messageFields(message, from),
     recipients: recipients.map(recipientView),
     recipientCount: message.recipientCount,
@@ -106,13 +107,17 @@ export function messageView({ message, from, recipients }: ReadMail): MessageVie
 }
 
 export function inboxMessageView({ message, from, recipient }: InboxMail): InboxMessageView {
-  return { ...messageFields(message, from), ...progressView(recipient), createdAt: instant(message.createdAt) }
+  return {
+    messageId: message.id,
+    ...messageFields(message, from),
+    ...progressView(recipient),
+    createdAt: instant(message.createdAt),
+  }
 }
 
-function messageFields(message: MailMessage, from: string): MessageFields {
-  const { id, broadcast, address, senderSession, subject, body, type, signalType, payload, ref } = message
+function messageFields(message: MailMessage, from: string): Omit<MessageFields, 'messageId'> {
+  const { broadcast, address, senderSession, subject, body, type, signalType, payload, ref } = message
   return {
-    messageId: id,
     threadId: message.threadId,
     from,
     fromSession: senderSession,
