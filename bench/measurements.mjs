@@ -1,4 +1,5 @@
 import * as bridge from './bridge.mjs'
+import * as collections from './collections.mjs'
 import * as delivery from './delivery.mjs'
 import * as footprint from './footprint.mjs'
 import * as growth from './growth.mjs'
@@ -18,6 +19,7 @@ export const measurements = {
   trouble,
   memory,
   footprint,
+  collections,
   mcp,
   bridge,
   growth,

@@ -12,6 +12,7 @@ const smallest = {
   trouble: { reps: 1, seconds: 1, warmUpSeconds: 0.2, rate: 20, settleSeconds: 20 },
   memory: { reps: 1, events: 200, connections: 8, settleSeconds: 0 },
   footprint: { rounds: 1, messages: 8 },
+  collections: { reps: 1, seconds: 2, warmUp: 800, only: 'rouse' },
   mcp: { reps: 1, sessions: 10, wakes: 5 },
   growth: { reps: 1, samples: 5, warmUp: 1, tasks: 500, subscriptions: 20 },
 }

@@ -4,8 +4,12 @@ import { Pool } from 'undici'
 import { makeDirectory, removeDirectory, startProgram, stopProcess } from './processes.mjs'
 import { adminKey, encryptionKey, rouseMain } from './rouse.mjs'
 
-/** `rouse serve` in a process of its own, over a store that it makes or, with `dataDir`, finds. */
-export async function startGateway({ dataDir, env: more = {} } = {}) {
+/**
+ * `rouse serve` in a process of its own, over a store that it makes or, with `dataDir`, finds.
+ * @param flags of Node
+ * @param onLine called with each line that it prints after the first
+ */
+export async function startGateway({ dataDir, env: more = {}, flags = [], onLine } = {}) {
   const directory = dataDir ?? makeDirectory('gateway')
   // The rates of agents are not measured here, so they are off.
   const unlimited = { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_MESSAGES: '0' }
@@ -14,7 +18,7 @@ export async function startGateway({ dataDir, env: more = {} } = {}) {
   const env = { ...Object.fromEntries(own), ...keys, ...unlimited, ...more }
   const child = startProgram(
     process.execPath,
-    [rouseMain, 'serve', '--port', '0', '--grpc-port', 'off', '--data-dir', directory, '--json'],
+    [...flags, rouseMain, 'serve', '--port', '0', '--grpc-port', 'off', '--data-dir', directory, '--json'],
     {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -23,7 +27,10 @@ export async function startGateway({ dataDir, env: more = {} } = {}) {
   child.stderr.pipe(process.stderr, { end: false })
   const lines = createInterface({ input: child.stdout })
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('The gateway ended before it listened.')))
-  const [line] = await Promise.race([once(lines, 'line'), ended])
+  const listening = new Promise((resolve) => {
+    lines.on('line', (line) => (line.startsWith('{"url"') ? resolve(line) : onLine?.(line)))
+  })
+  const line = await Promise.race([listening, ended])
   ended.catch(() => {})
   const { url } = JSON.parse(line)
   const pool = new Pool(url, { connections: 64, pipelining: 1 })
