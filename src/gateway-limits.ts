@@ -18,6 +18,11 @@ export const connectionLimits = {
   headerBytes: limit(16 * KiB, 'bytes', 'the headers of an HTTP request'),
   headerLines: limit(100, 'items', 'header lines of an HTTP request'),
   wireBody: limit(32 * MiB, 'bytes', 'the body of an HTTP request as it arrives, with its transfer encoding'),
+  bodyPieces: limit(
+    2_048,
+    'items',
+    'chunks of the body of an HTTP request, or frames of a gRPC call, if they have fewer than 32 bytes on average',
+  ),
   bodyGrace: limit(10, 'seconds', 'the time in which a body may arrive at any rate'),
   bodyRate: limit(2 * KiB, 'bytes a second', 'the lowest rate of a body after that time'),
   linger: limit(1, 'seconds', 'the time for sending an answer before the body was read'),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Problem } from '../errors.ts'
 import type { ConnectionBounds } from './connection-bounds.ts'
-import { closingWriteHead, hasBody } from './early-answer.ts'
+import { closingWriteHead, hasBody, ignoreBody } from './early-answer.ts'
 import { sendProblem } from './problem.ts'
 
 const lookEveryMs = 1_000
@@ -40,6 +40,15 @@ export class BodyWatch {
     this.#arriving.delete(req)
   }
 
+  /** Refuses a body that comes in too many fine pieces. The rest of them is not looked at. */
+  refuseFine(req: IncomingMessage): void {
+    const arrival = this.#arriving.get(req)
+    this.forget(req)
+    ignoreBody(req)
+    if (!arrival || arrival.res.headersSent) return void req.socket.destroy()
+    sendProblem(arrival.res, tooFine(this.#bounds), pathOf(req))
+  }
+
   #look(elapsedMs: number): void {
     for (const [req, arrival] of this.#arriving) {
       if (req.complete || arrival.res.headersSent) {
@@ -66,6 +75,13 @@ interface Arrival {
   /** The bytes of the connection before this body. */
   readonly readBefore: number
   waitedMs: number
+}
+
+function tooFine({ bodyPieces }: ConnectionBounds): Problem {
+  return new Problem('payload-too-large', {
+    detail: `The body has more than ${bodyPieces} chunks, with fewer than 32 bytes on average. Send it with Content-Length, or in larger chunks.`,
+    extra: { limit: 'bodyPieces', max: bodyPieces },
+  })
 }
 
 /** Returns the problem of a body after a number of bytes and a time; undefined if there is none. */

@@ -12,6 +12,7 @@ import { unreadable } from './unreadable.ts'
 
 /** What is known of a request at the door. */
 interface Entered {
+  readonly shares: Shares
   readonly leave: () => void
   readonly large: LargeRequests
   readonly request: Bulk
@@ -126,6 +127,15 @@ export function weighBody(res: Response, bytes: number): void {
   known?.large.weigh(callerOf(res), known.request, bytes)
 }
 
+/** So many pieces of a body take as much of the thread as a request. */
+const piecesOfRequest = 256
+
+/** Counts a body over HTTP that came in many pieces as several requests, for the pace of its agent. */
+export function weighPieces(res: Response, pieces: number): void {
+  const further = Math.floor(pieces / piecesOfRequest)
+  if (further > 0) entered.get(res)?.shares.paceFurther(callerOf(res), further)
+}
+
 /** Waits for something without a place among the requests that are processed. */
 export function outside<T>(res: Response, wait: () => Promise<T>): Promise<T> {
   const place = placeOf(res)
@@ -207,7 +217,7 @@ async function enter(
     leave()
     return false
   }
-  entered.set(res, { leave, large: shares.large, ...known })
+  entered.set(res, { shares, leave, large: shares.large, ...known })
   res.once('close', leave)
   return true
 }

@@ -33,7 +33,7 @@ export interface ListeningOptions {
 /** The listening socket of HTTP. It can listen before the gateway is ready: the first requests wait. */
 export class HttpServer implements AsyncDisposable {
   /** The classes of its requests and responses. */
-  readonly messages = new ExpressMessages()
+  readonly messages: ExpressMessages
   readonly #server: Server
   readonly #isSecure: boolean
   readonly #bodies: BodyWatch
@@ -58,6 +58,7 @@ export class HttpServer implements AsyncDisposable {
     })
     this.#isSecure = tls !== undefined
     this.#bodies = new BodyWatch(bounds)
+    this.messages = new ExpressMessages({ max: bounds.bodyPieces, refuse: (req) => this.#bodies.refuseFine(req) })
     this.#server = boundedServer(bounds, tls, this.messages)
     // Node's time-out counts bytes that the socket accepted, so it does not end slow readers. Other idle connections are closed here.
     this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {

@@ -2,7 +2,8 @@ import type { Request, Response } from 'express'
 import { Problem } from '../errors.ts'
 import { companyLimits } from '../gateway-limits.ts'
 import { inputLimits } from '../limits.ts'
-import { beginUpload, endUpload, outside } from './door.ts'
+import { beginUpload, endUpload, outside, weighPieces } from './door.ts'
+import { piecesOf } from './express-messages.ts'
 import { unreadable } from './unreadable.ts'
 
 const { largeBytes } = companyLimits
@@ -12,6 +13,12 @@ const { largeBytes } = companyLimits
  * have arrived. Undefined: there is none. Errors: `payload-too-large`, `rate-limited`, `invalid-request` where its client has disconnected.
  */
 export async function readBody(req: Request, res: Response, bytesMax: number): Promise<Buffer | undefined> {
+  const body = await readWhole(req, res, bytesMax)
+  weighPieces(res, piecesOf(req))
+  return body
+}
+
+async function readWhole(req: Request, res: Response, bytesMax: number): Promise<Buffer | undefined> {
   const { 'transfer-encoding': encoding, 'content-length': length } = req.headers
   const announced = encoding === undefined ? length : undefined
   if (encoding === undefined && length === undefined) return undefined

@@ -25,6 +25,7 @@ import { RefusedMessage, UndecodedMessage } from './bounded-messages.ts'
 import { type CallLine, CallLines } from './call-line.ts'
 import { CallsOfConnection } from './calls-of-connection.ts'
 import { refusal, sendableStatus } from './failure.ts'
+import { gatherFrames } from './frames-of-call.ts'
 import { bytesOf, MeteredCall, type Responder, streamOf } from './metered-call.ts'
 
 /** What the port decides about calls. */
@@ -41,7 +42,7 @@ export interface GrpcEdge {
  */
 export function admitCalls(
   context: AgentFrontContext,
-  { bounds: { readerStall, grpcCalls, grpcCallsUnproven }, queue, onAuthenticated }: GrpcEdge,
+  { bounds: { readerStall, grpcCalls, grpcCallsUnproven, bodyPieces }, queue, onAuthenticated }: GrpcEdge,
 ): ServerInterceptor {
   const { unsent, log } = context
   const lines = new CallLines(log)
@@ -49,6 +50,7 @@ export function admitCalls(
   const calls = new CallsOfConnection(Math.min(grpcCalls, grpcCallsUnproven), grpcCalls)
   return (method, call) => {
     calls.begin(streamOf(call))
+    gatherFrames(streamOf(call), bodyPieces)
     const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
     const gate = new CallGate(
       context,

@@ -4,10 +4,15 @@ import { shownText } from '../../lib/words.ts'
 /** The beginning of a text that fits into so many bytes of UTF-8, and how many characters the text has. Pure. */
 export function cutToBytes(text: string, bytesMax: number): { readonly text: string; readonly isCut: boolean } {
   if (Buffer.byteLength(text) <= bytesMax) return { text, isCut: false }
-  const bytes = Buffer.from(text).subarray(0, Math.max(0, bytesMax))
-  // A character that was cut in half is left out.
-  return { text: bytes.toString('utf8').replace(/\ufffd+$/, ''), isCut: true }
+  const bytes = Buffer.from(text)
+  let end = Math.max(0, bytesMax)
+  // A character that would be cut in half is left out.
+  while (end > 0 && isContinuation(bytes[end]!)) end--
+  return { text: bytes.subarray(0, end).toString('utf8'), isCut: true }
 }
+
+/** Whether a byte of UTF-8 continues a character. */
+const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80
 
 /** How much of a text, and of a whole result, a model is shown. */
 interface Room {

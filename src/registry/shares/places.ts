@@ -78,8 +78,13 @@ export class Places {
 
   /** Counts a change against the pace of its agent while others are active: it costs as much as several reads. */
   paceChange(caller: Caller): void {
+    this.paceFurther(caller, changeCost.max - 1)
+  }
+
+  /** Counts a request as so many further ones against the pace of its agent, while others are active. */
+  paceFurther(caller: Caller, further: number): void {
     if (caller.kind !== 'agent' || !this.#company.isAround(caller.id)) return
-    this.#pace.countFurther(caller, changeCost.max - 1)
+    this.#pace.countFurther(caller, further)
   }
 
   /** Whether a caller other than this agent is active. */

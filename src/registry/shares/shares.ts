@@ -75,6 +75,10 @@ export class Shares {
     this.#places.paceChange(caller)
   }
 
+  paceFurther(caller: Caller, further: number): void {
+    this.#places.paceFurther(caller, further)
+  }
+
   isCompanyAround(agentId: string): boolean {
     return this.#places.isCompanyAround(agentId)
   }
