@@ -66,12 +66,21 @@ export const openLimits = {
   ),
   streamPage: limit(50, 'items', 'events that a stream of the log reads at once'),
   streamSubscriptions: limit(50, 'items', 'subscriptions that one stream of wakes reads'),
-  receipts: limit(100, 'items', 'receipts for wakes in one request, or in one frame of a WebSocket'),
+  receipts: limit(
+    100,
+    'items',
+    'receipts for wakes in one request, or in one frame of a WebSocket; each ten of them count as one more request',
+  ),
   socketFrame: limit(256 * KiB, 'bytes', 'one message of the client on a WebSocket; a larger one closes it with 1009'),
   socketWaiting: limit(
     1_000,
     'at a time',
     'messages of the client on a WebSocket that wait for their answers; one more closes it with 1008',
+  ),
+  socketFrames: limit(
+    64,
+    'items',
+    'pings, pongs and close frames of the client on a WebSocket from one ping of the gateway to the next, which come every 15 seconds; one more closes it with 1008',
   ),
   mailWait: limit(
     55,

@@ -1,9 +1,8 @@
 import { type Caller, operates } from '../registry/callers/caller.ts'
-import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
-import type { Transaction } from '../storage/database.ts'
+import { lockSubscriptions } from '../registry/subscriptions/subscription-store.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import { afterReceipt } from '../wakes/rules/after-receipt.ts'
 import { meaningOf, type ReceiptStep } from '../wakes/rules/receipts.ts'
-import type { WakeStep } from '../wakes/rules/wake-history.ts'
 import { makeDueNow } from '../wakes/store/due-store.ts'
 import { findReported, type ReportedDelivery, saveReceipt } from '../wakes/store/receipt-store.ts'
 import type { WakeStreamContext } from './context.ts'
@@ -28,7 +27,7 @@ export interface RecordedReceipt {
 }
 
 /**
- * Records receipts in one transaction, and then notifies the runs that wait for them. From `delivered` on the cursor passes the wake; after
+ * Records receipts in one transaction, if they name a wake of the caller, and then notifies the runs that wait for them. From `delivered` on the cursor passes the wake; after
  * `failed` the wake is sent again, like a failed webhook. Several receipts for one wake are one write. Source: S1-34, D31.
  */
 export async function reportReceipts(
@@ -42,14 +41,44 @@ export async function reportReceipts(
     if (known) known.push(index)
     else indexes.set(eventId, [index])
   }
-  return context.db.transaction(async (tx) => {
-    const recorded: RecordedReceipt[] = []
-    for (const [eventId, ofWake] of indexes) {
-      const said = ofWake.map((index) => receipts[index]!)
-      const outcomes = await recordAll(context, tx, caller, eventId, said)
-      for (const [at, index] of ofWake.entries()) recorded[index] = { eventId, outcome: outcomes[at]! }
+  const outcomes = await recordKnown(context, caller, indexes, receipts)
+  const recorded: RecordedReceipt[] = []
+  for (const [eventId, ofWake] of indexes) {
+    const known = outcomes.get(eventId)
+    for (const [at, index] of ofWake.entries()) {
+      const outcome = known ? known[at]! : reportTest(context, caller, receipts[index]!)
+      recorded[index] = { eventId, outcome }
     }
-    return recorded
+  }
+  return recorded
+}
+
+type Outcome = RecordedReceipt['outcome']
+
+/**
+ * Records what is said of wakes of the caller that are on record. Returns their outcomes after each receipt, by event id. All are looked
+ * up before the transaction: a report that names none of them writes nothing, and no writer waits for it.
+ */
+async function recordKnown(
+  context: WakeStreamContext,
+  caller: Caller,
+  indexes: ReadonlyMap<string, readonly number[]>,
+  receipts: readonly ReceiptInput[],
+): Promise<ReadonlyMap<string, readonly Outcome[]>> {
+  const seen = await findOwn(context, context.db, caller, [...indexes.keys()])
+  if (seen.size === 0) return new Map()
+  return context.db.transaction(async (tx) => {
+    // Of two receipts for a wake at the same time, the second waits for the first.
+    await lockSubscriptions(
+      tx,
+      [...seen.values()].map(({ subscriptionId }) => subscriptionId),
+    )
+    const outcomes = new Map<string, Outcome[]>()
+    for (const [eventId, found] of await findOwn(context, tx, caller, [...seen.keys()])) {
+      const said = indexes.get(eventId)!.map((index) => receipts[index]!)
+      outcomes.set(eventId, await recordAll(context, tx, caller, found, said))
+    }
+    return outcomes
   })
 }
 
@@ -58,18 +87,11 @@ async function recordAll(
   context: WakeStreamContext,
   tx: Transaction,
   caller: Caller,
-  eventId: string,
+  found: ReportedDelivery,
   receipts: readonly ReceiptInput[],
-): Promise<RecordedReceipt['outcome'][]> {
-  const { random, streams, onStep } = context
-  const stream = streams.withOpen(caller.id, eventId)
-  const found = await findOwn(tx, caller, eventId, stream)
-  if (!found) {
-    return receipts.map((said) =>
-      reportTest(streams.withOpen(caller.id, eventId), eventId, sayingOf(caller.identity, said, tx.now), said.isFinal),
-    )
-  }
-  const outcomes: RecordedReceipt['outcome'][] = []
+): Promise<Outcome[]> {
+  const { random, onStep } = context
+  const outcomes: Outcome[] = []
   let known = found
   for (const receipt of receipts) {
     const after = afterReceipt(known, receipt, { now: tx.now, retryForSeconds: found.retryForSeconds, random })
@@ -95,34 +117,40 @@ async function tell(
   tx.onCommit(() => streams.of(subscriptionId)?.report(eventId, receipt) || changed(subscriptionId))
 }
 
-/** Of two receipts for a wake at the same time, the second waits for the first. */
+/** Returns the wakes of these ids that the caller may report about, by id, in the order of the ids. */
 async function findOwn(
-  tx: Transaction,
+  { streams }: WakeStreamContext,
+  db: Reader,
   caller: Caller,
-  eventId: string,
-  stream: WakeStream | undefined,
-): Promise<ReportedDelivery | undefined> {
-  const where = { agentId: caller.id, subscriptionIds: [...(stream?.subscriptionIds ?? [])] }
-  const known = await findReported(tx, eventId, where)
-  if (!known || !isOwn(caller, known)) return undefined
-  await lockSubscription(tx, known.subscriptionId)
-  return findReported(tx, eventId, where)
+  eventIds: readonly string[],
+): Promise<Map<string, ReportedDelivery>> {
+  const found = await findReported(db, eventIds)
+  const own = new Map<string, ReportedDelivery>()
+  for (const eventId of eventIds) {
+    const one = found.get(eventId)
+    if (one && isOwn(caller, one, streams.withOpen(caller.id, eventId))) own.set(eventId, one)
+  }
+  return own
 }
 
-function isOwn(caller: Caller, { agentId, projectId }: ReportedDelivery): boolean {
-  return projectId === caller.projectId && (agentId === caller.id || operates(caller, projectId))
+/** An operator reports about what is kept, or what its own stream was sent; an agent about everything of its own. */
+function isOwn(
+  caller: Caller,
+  { agentId, projectId, subscriptionId, isKept }: ReportedDelivery,
+  stream: WakeStream | undefined,
+): boolean {
+  if (projectId !== caller.projectId) return false
+  if (agentId === caller.id) return true
+  return operates(caller, projectId) && (isKept || stream?.subscriptionIds.has(subscriptionId) === true)
 }
 
 /** A test wake has no record: its receipt goes to the call that waits for it. */
-function reportTest(
-  stream: WakeStream | undefined,
-  eventId: string,
-  said: WakeStep,
-  isFinal = false,
-): RecordedReceipt['outcome'] {
+function reportTest({ streams, clock }: WakeStreamContext, caller: Caller, receipt: ReceiptInput): Outcome {
+  const { eventId, step, isFinal = false } = receipt
+  const stream = streams.withOpen(caller.id, eventId)
   if (!stream) return 'unknown'
-  const outcome = outcomeOf(said.step, isFinal)
-  stream.hear(eventId, said, outcome)
+  const outcome = outcomeOf(step, isFinal)
+  stream.hear(eventId, sayingOf(caller.identity, receipt, clock.now()), outcome)
   return outcome
 }
 

@@ -1,6 +1,6 @@
 import type { WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
-import { RowsStatement } from '../../storage/rows.ts'
+import { ListStatement } from '../../storage/list.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import type { Attempt } from '../channel.ts'
 import type { DeliveryAfter } from '../rules/after-receipt.ts'
@@ -18,9 +18,11 @@ export interface ReportedDelivery
   readonly history: WakeHistory
   readonly projectId: string
   readonly retryForSeconds: number | undefined
+  /** Whether it is still kept to be sent again; false: it is decided, or a replay. */
+  readonly isKept: boolean
 }
 
-interface Row extends Omit<ReportedDelivery, 'attempts' | 'retryForSeconds' | 'history'> {
+interface Row extends Omit<ReportedDelivery, 'attempts' | 'retryForSeconds' | 'history' | 'isKept'> {
   attempts: string
   history: string | null
   /** As it was kept; null: it is decided, or a replay. */
@@ -30,18 +32,9 @@ interface Row extends Omit<ReportedDelivery, 'attempts' | 'retryForSeconds' | 'h
 
 const columns = sql.raw(`d.subscription_id as "subscriptionId", d.event_id as "eventId", d.outcome, d.step, d.attempts,
   d.next_attempt_at as "nextAttemptAt", d.updated_at as "updatedAt", d.history, d.emission, s.agent_id as "agentId", s.audience, s.project_id as "projectId", s.target`)
-const open = statement<{ eventId: string }, Row>(
-  sql`select ${columns} from delivery d join subscription s on s.id = d.subscription_id
-    where d.event_id = ${p('eventId')} and d.emission is not null`,
-)
-const subscriptionsOf = statement<{ agentId: string }, { id: string }>(
-  sql`select id from subscription where agent_id = ${p('agentId')} and kind = 'wake'`,
-)
-const ofSubscriptions = new RowsStatement<Row>(
-  (value) => sql`${value(0)}, ${value(1)}`,
-  2,
-  (rows) => sql`select ${columns} from (values ${rows}) v cross join delivery d cross join subscription s
-    where d.subscription_id = v.column1 and d.event_id = v.column2 and s.id = v.column1`,
+const byEvents = new ListStatement<object, Row>(
+  (ids) =>
+    sql`select ${columns} from delivery d join subscription s on s.id = d.subscription_id where d.event_id in (${ids})`,
 )
 const save = statement<{
   subscriptionId: string
@@ -56,24 +49,23 @@ const save = statement<{
     history = ${p('history')}, next_attempt_at = ${p('nextAttemptAt')}, updated_at = ${p('now')}
   where subscription_id = ${p('subscriptionId')} and event_id = ${p('eventId')}`)
 
-/**
- * Returns the wake of an `eventId`: a kept one, or one that is recorded for an agent or one of these subscriptions (decided already, or a
- * replay). Does not check whether the caller may read it.
- */
+/** Returns the wakes of these event ids that are on record, by id. Does not check whether the caller may read them. */
 export async function findReported(
   db: Reader,
-  eventId: string,
-  where: { readonly agentId: string; readonly subscriptionIds: readonly string[] },
-): Promise<ReportedDelivery | undefined> {
-  const row = (await db.get(open, { eventId })) ?? (await findRecorded(db, eventId, where))
-  if (!row) return undefined
-  const { target, attempts, history, emission, ...rest } = row
+  eventIds: readonly string[],
+): Promise<ReadonlyMap<string, ReportedDelivery>> {
+  const rows = await byEvents.all(db, {}, eventIds)
+  return new Map(rows.map((row) => [row.eventId, reportedOf(row)]))
+}
+
+function reportedOf({ target, attempts, history, emission, ...rest }: Row): ReportedDelivery {
   const { retryForSeconds } = JSON.parse(target) as WakeTarget
   return {
     ...rest,
     attempts: JSON.parse(attempts) as Attempt[],
     history: history === null ? historyOf(emission) : (JSON.parse(history) as WakeHistory),
     retryForSeconds,
+    isKept: emission !== null,
   }
 }
 
@@ -82,20 +74,6 @@ function historyOf(emission: string | null): WakeHistory {
   if (emission === null) return noHistory
   const { messageIds } = (JSON.parse(emission) as Unfinished).emission
   return { ...noHistory, messageIds: messageIds.slice(-messagesMax) }
-}
-
-async function findRecorded(
-  db: Reader,
-  eventId: string,
-  { agentId, subscriptionIds }: { readonly agentId: string; readonly subscriptionIds: readonly string[] },
-): Promise<Row | undefined> {
-  const own = await db.all(subscriptionsOf, { agentId })
-  const ids = new Set([...own.map(({ id }) => id), ...subscriptionIds])
-  const [row] = await ofSubscriptions.all(
-    db,
-    [...ids].map((id) => [id, eventId]),
-  )
-  return row
 }
 
 /** Saves what a receipt has changed. What the run of the subscription does next, it reads from here. */

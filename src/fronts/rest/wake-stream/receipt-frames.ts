@@ -2,11 +2,12 @@ import { Problem, toProblem } from '../../../errors.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Shares } from '../../../registry/shares/shares.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
-import { type ReceiptInput, reportReceipts } from '../../../wake-stream/report.ts'
+import type { ReceiptInput } from '../../../wake-stream/report.ts'
 import { requireModestJson, requireStorableJson } from '../../json-shape.ts'
 import { problemBody } from '../../problem-body.ts'
 import { parse } from '../../validate.ts'
 import { receiptsInput } from './input.ts'
+import { countedReport } from './report-receipts.ts'
 
 export interface ReceiptFrameContext {
   readonly wakeStreams: WakeStreamContext
@@ -28,16 +29,17 @@ const path = '/v1/wake-stream/receipts'
 
 /**
  * Returns what answers the receipts that a reader sends over its WebSocket. A frame is the body of `POST /v1/wake-stream/receipts`:
- * it counts as one such request, and has the same answer or the same problem.
+ * it counts as such a request, and has the same answer or the same problem.
  */
 export function receiptFrames(
-  { shares, saw, wakeStreams }: ReceiptFrameContext,
+  context: ReceiptFrameContext,
   caller: Caller,
   signal: AbortSignal,
 ): AnswerFrames {
+  const { shares, saw, wakeStreams } = context
   const answer = async (text: Buffer): Promise<AnswerFrame> => {
     saw(caller)
-    return { event: 'receipts', data: { receipts: await reportReceipts(wakeStreams, caller, receiptsOf(text)) } }
+    return { event: 'receipts', data: { receipts: await countedReport(context, caller, receiptsOf(text)) } }
   }
   const refuse = (error: unknown): AnswerFrame => {
     const problem = toProblem(error)

@@ -1,7 +1,8 @@
 import { Problem } from '../../../errors.ts'
-import { type RecordedReceipt, reportReceipts } from '../../../wake-stream/report.ts'
+import type { RecordedReceipt } from '../../../wake-stream/report.ts'
 import { type HttpExchange, route } from '../route.ts'
 import { receiptsInput, wakeStreamQuery } from './input.ts'
+import { countedReport } from './report-receipts.ts'
 import { streamWakes, type WakeStreamFrontContext } from './stream.ts'
 
 /** What became of the receipts of one request, in its order. */
@@ -24,8 +25,8 @@ export const wakeStreamRoutes = [
     what: 'report on wakes',
     access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     body: receiptsInput,
-    handle: async ({ caller, body }, { wakeStreams }: WakeStreamFrontContext): Promise<ReceiptsView> => ({
-      receipts: await reportReceipts(wakeStreams, caller, body),
+    handle: async ({ caller, body }, context: WakeStreamFrontContext): Promise<ReceiptsView> => ({
+      receipts: await countedReport(context, caller, body),
     }),
   }),
 ] as const
