@@ -77,10 +77,20 @@ export const openLimits = {
     'at a time',
     'messages of the client on a WebSocket that wait for their answers; one more closes it with 1008',
   ),
-  socketFrames: limit(
+  socketFragments: limit(
+    256,
+    'items',
+    'fragments of one message of the client on a WebSocket; a message of more closes it with 1008',
+  ),
+  socketControls: limit(
     64,
     'items',
-    'pings, pongs and close frames of the client on a WebSocket from one ping of the gateway to the next, which come every 15 seconds; one more closes it with 1008',
+    'pings and pongs of the client on a WebSocket from one ping of the gateway to the next, 15 seconds later; one more closes it with 1008',
+  ),
+  socketMessages: limit(
+    5_000,
+    'items',
+    'messages of the client on a WebSocket in the same time; one more closes it with 1008. Each also counts as a request',
   ),
   mailWait: limit(
     55,

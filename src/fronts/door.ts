@@ -16,8 +16,8 @@ interface Entered {
   readonly leave: () => void
   readonly large: LargeRequests
   readonly request: Bulk
-  /** Counts a part of an answer that is not over. */
-  readonly noteWritten: (bytes: number) => void
+  /** Counts bytes of a request and its answer that are not over. */
+  readonly noteMoved: (bytes: number) => void
 }
 
 const entered = new Attachment<Response, Entered>('entered')
@@ -48,13 +48,13 @@ export function takeShare(
       },
     })
     if (isRevocation(res) && shares.takeRevocation(caller)) revoking.add(res)
-    let written = 0
-    const noteWritten = (bytes: number): void => {
-      written += bytes
+    let moved = 0
+    const noteMoved = (bytes: number): void => {
+      moved += bytes
       shares.noteBytes(caller, bytes)
     }
     try {
-      if (!(await enter(shares, caller, res, { request, noteWritten }))) return
+      if (!(await enter(shares, caller, res, { request, noteMoved }))) return
     } catch (refusal) {
       return refuseLate(shares, res, refusal)
     }
@@ -66,9 +66,9 @@ export function takeShare(
     })
     res.once('close', () => {
       // What was written may not have been sent.
-      const bytes = Math.max(0, socket.bytesRead + socket.bytesWritten - before - written)
-      // What a stream has written in all says nothing about the next one. Its large events are counted before they are written.
-      shares.noteBytes(caller, bytes, written === 0 ? request : undefined)
+      const bytes = Math.max(0, socket.bytesRead + socket.bytesWritten - before - moved)
+      // What a stream has moved in all says nothing about the next one. Its large events are counted before they are written.
+      shares.noteBytes(caller, bytes, moved === 0 ? request : undefined)
       shares.large.close(caller, request)
     })
     next()
@@ -167,9 +167,9 @@ export function eventsFor(shares: Shares, res: Response) {
   }
 }
 
-/** Counts an event of a stream when it is written: the stream may stay open for hours. */
-export function noteWritten(res: Response, bytes: number): void {
-  entered.get(res)?.noteWritten(bytes)
+/** Counts an event of a stream when it is written, or what a stream has read: it may stay open for hours. */
+export function noteMoved(res: Response, bytes: number): void {
+  entered.get(res)?.noteMoved(bytes)
 }
 
 /** Names a request by the method in its body. A request with an expected large answer waits until it may begin. Errors: `rate-limited`. */
@@ -204,7 +204,7 @@ async function enter(
   shares: Shares,
   caller: Caller,
   res: Response,
-  known: Pick<Entered, 'request' | 'noteWritten'>,
+  known: Pick<Entered, 'request' | 'noteMoved'>,
 ): Promise<boolean> {
   const isRevoking = revoking.has(res)
   if (!isRevoking) shares.spendRequest(caller)

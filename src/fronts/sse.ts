@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
-import { leaveDoor, noteWritten } from './door.ts'
+import { leaveDoor, noteMoved } from './door.ts'
 import type { AnswerReader, Unsent } from './unsent.ts'
 
 /** Comments this often keep proxies from closing a quiet stream. */
@@ -68,7 +68,7 @@ export class EventStream {
   write(text: string): boolean {
     const res = this.#res
     if (res.writableEnded || this.#reader.revoked.aborted) return false
-    noteWritten(res, Buffer.byteLength(text))
+    noteMoved(res, Buffer.byteLength(text))
     const isTaken = ServerResponse.prototype.write.call(res, text, 'utf8')
     if (isTaken) return true
     res.off('drain', this.#taken)

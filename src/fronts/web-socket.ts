@@ -18,6 +18,7 @@ const server = new WebSocketServer({
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: openLimits.socketFrame.max,
+  maxFragments: openLimits.socketFragments.max,
 })
 server.on('headers', (lines, { res }: IncomingMessage & { res?: ServerResponse }) => {
   if (res) lines.push(`X-Request-Id: ${requestIdOf(res)}`)
@@ -76,16 +77,45 @@ export function closeSocket(socket: WebSocket, code: number): void {
   socket.once('close', () => clearTimeout(cut))
 }
 
-/** Sends pings, and ends a WebSocket whose client shows no life between two of them. Nothing is read from a paused one. */
+/**
+ * Closes a WebSocket whose client sends too much. Nothing more is read: the library would parse what is on its way, and the end of the
+ * connection waits for no answer.
+ */
+function closeFlooded(socket: WebSocket): void {
+  closeSocket(socket, closeCodes.refused)
+  socket.pause()
+}
+
+/**
+ * Sends pings, and ends a WebSocket whose client shows no life between two of them, or sends more frames than it may. Nothing is read
+ * from a paused one.
+ */
 export function keepAlive(socket: WebSocket, everyMs = pingEveryMs): void {
+  const { socketControls, socketMessages } = openLimits
   let isAlive = true
-  const live = (): void => {
+  let controls = 0
+  let messages = 0
+  const control = (): void => {
     isAlive = true
+    controls += 1
+    if (controls > socketControls.max) flooded()
   }
-  for (const sign of ['message', 'ping', 'pong'] as const) socket.on(sign, live)
+  const message = (): void => {
+    isAlive = true
+    messages += 1
+    if (messages > socketMessages.max) flooded()
+  }
+  const flooded = (): void => {
+    // Those that have arrived already are parsed, each for nothing.
+    socket.off('message', message).off('ping', control).off('pong', control)
+    closeFlooded(socket)
+  }
+  socket.on('message', message).on('ping', control).on('pong', control)
   const timer = setInterval(() => {
     if (!isAlive && !socket.isPaused) return socket.terminate()
     isAlive = false
+    controls = 0
+    messages = 0
     socket.ping()
   }, everyMs)
   socket.once('close', () => clearInterval(timer))

@@ -140,7 +140,8 @@ describe('a message of the client', () => {
     ['that is binary', (socket) => socket.send(Buffer.from('[]'), { binary: true }), 1003],
     ['that is not UTF-8', (socket) => socket.send(Buffer.from([0xc3, 0x28]), { binary: false }), 1007],
     ['that is too large', (socket) => socket.send('x'.repeat(openLimits.socketFrame.max + 1)), 1009],
-    ['of more fragments than may be', (socket) => fragments(socket, 20_000), 1008],
+    ['of more fragments than may be', (socket) => fragments(socket, openLimits.socketFragments.max + 1), 1008],
+    ['beside more pongs than may be', (socket) => pongs(socket, openLimits.socketControls.max + 1), 1008],
   ]
   test.each(closing)('%s closes the WebSocket with its code', async (_what, send, code) => {
     using reader = await openWakeSocket(gateway, donna, [id])
@@ -184,6 +185,33 @@ describe('a message of the client', () => {
     expect((await gateway.call('GET', '/v1/whoami', undefined, { key: donna.key })).status).toBe(200)
   })
 
+  test('counts as bytes of its caller while the WebSocket is open', async () => {
+    const { agent: heavy, id: hers } = await addReader(gateway, 'heavy')
+    await gateway.call('PATCH', '/v1/projects/default', { limits: { megabytesPerMinute: 1 } })
+    using reader = await openWakeSocket(gateway, heavy, [hers])
+    for (let count = 0; count < 5; count += 1) await reader.report(`[${' '.repeat(250_000)}]`)
+    const { body } = await gateway.call('GET', '/v1/whoami', undefined, { key: heavy.key })
+    expect(body).toMatchObject({ code: 'rate-limited', limitName: 'megabytesPerMinute' })
+    expect(reader.socket.readyState).toBe(WebSocket.OPEN)
+    await gateway.call('PATCH', '/v1/projects/default', { limits: { megabytesPerMinute: null } })
+  })
+
+  test('is not read after a flood of pongs, and others go on', async () => {
+    using connection = await connectRaw(gateway.url)
+    connection.socket.write(get(stream(), { ...handshake, ...bearer() }))
+    await connection.answered('101 Switching Protocols')
+    const flood = Buffer.concat(Array.from({ length: 10_000 }, () => Buffer.from([0x8a, 0x80, 0, 0, 0, 0])))
+    let sent = 0
+    while (!connection.socket.destroyed && sent < 100_000_000) {
+      sent += flood.length
+      const drained = new Promise((resolve) => connection.socket.once('drain', resolve))
+      if (!connection.socket.write(flood)) await Promise.race([drained, connection.closed])
+    }
+    // What the buffers of the system take.
+    expect(sent).toBeLessThan(50_000_000)
+    expect((await gateway.call('GET', '/v1/whoami', undefined, { key: donna.key })).status).toBe(200)
+  })
+
   test('that is a flood of pings ends its connection', async () => {
     using connection = await connectRaw(gateway.url)
     connection.socket.write(get(stream(), { ...handshake, ...bearer() }))
@@ -195,6 +223,10 @@ describe('a message of the client', () => {
 
 function fragments(socket: WebSocket, count: number): void {
   for (let index = 0; index < count; index += 1) socket.send('x', { fin: false })
+}
+
+function pongs(socket: WebSocket, count: number): void {
+  for (let index = 0; index < count; index += 1) socket.pong()
 }
 
 test('compression is not spoken', async () => {
@@ -258,6 +290,46 @@ test('a client that shows no life is cut off; one that answers pings is not', as
   expect(living.readyState).toBe(WebSocket.OPEN)
   living.terminate()
   await new Promise((closed) => server.close(closed))
+})
+
+describe('from one ping to the next', () => {
+  async function kept(everyMs: number) {
+    const server = createServer()
+    const sockets = new WebSocketServer({ server })
+    sockets.on('connection', (socket) => keepAlive(socket, everyMs))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const code = once(client, 'close').then(([code]) => code as number)
+    await once(client, 'open')
+    return {
+      client,
+      code,
+      async [Symbol.asyncDispose]() {
+        client.terminate()
+        await new Promise((closed) => server.close(closed))
+      },
+    }
+  }
+
+  test('a client that sends more messages than it may is closed', async () => {
+    await using s = await kept(3_600_000)
+    for (let count = 0; count <= openLimits.socketMessages.max; count += 1) s.client.send('')
+    expect(await s.code).toBe(1008)
+  })
+
+  test('its pongs are counted anew', async () => {
+    await using s = await kept(50)
+    let pings = 0
+    s.client.on('ping', () => {
+      pings += 1
+      pongs(s.client, openLimits.socketControls.max / 2)
+    })
+    await until(
+      () => pings,
+      (count) => count >= 5,
+    )
+    expect(s.client.readyState).toBe(WebSocket.OPEN)
+  })
 })
 
 test('it is spoken over TLS too', async () => {

@@ -31,11 +31,7 @@ const path = '/v1/wake-stream/receipts'
  * Returns what answers the receipts that a reader sends over its WebSocket. A frame is the body of `POST /v1/wake-stream/receipts`:
  * it counts as such a request, and has the same answer or the same problem.
  */
-export function receiptFrames(
-  context: ReceiptFrameContext,
-  caller: Caller,
-  signal: AbortSignal,
-): AnswerFrames {
+export function receiptFrames(context: ReceiptFrameContext, caller: Caller, signal: AbortSignal): AnswerFrames {
   const { shares, saw, wakeStreams } = context
   const answer = async (text: Buffer): Promise<AnswerFrame> => {
     saw(caller)

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { WebSocket } from 'ws'
 import { openLimits } from '../../../gateway-limits.ts'
-import { noteWritten } from '../../door.ts'
+import { noteMoved } from '../../door.ts'
 import type { Unsent } from '../../unsent.ts'
 import { acceptWebSocket, closeCodes, closeSocket, keepAlive } from '../../web-socket.ts'
 import type { AnswerFrame, AnswerFrames } from './receipt-frames.ts'
@@ -31,7 +31,7 @@ export function socketTransport(
     // Nothing is written for a key that was revoked.
     if (socket?.readyState !== WebSocket.OPEN || reader.revoked.aborted) return
     const text = JSON.stringify(frame)
-    noteWritten(res, Buffer.byteLength(text))
+    noteMoved(res, Buffer.byteLength(text))
     socket.send(text)
     if (!req.socket.writableNeedDrain) return
     taken()
@@ -46,6 +46,7 @@ export function socketTransport(
       socket = await acceptWebSocket(req, res)
       if (!socket) return
       socket.once('close', () => taken())
+      countRead(socket, { req, res })
       keepAlive(socket)
       answerInOrder(socket, answer, ({ event, data }) => send({ event, data: JSON.stringify(data) }))
     },
@@ -71,6 +72,17 @@ export function socketTransport(
   }
 }
 
+/** Counts what arrives at an open WebSocket as bytes of its caller: it may stay open for hours. */
+function countRead(socket: WebSocket, { req, res }: { readonly req: Request; readonly res: Response }): void {
+  let counted = req.socket.bytesRead
+  const count = (): void => {
+    const { bytesRead } = req.socket
+    if (bytesRead > counted) noteMoved(res, bytesRead - counted)
+    counted = bytesRead
+  }
+  socket.on('message', count).on('ping', count).on('pong', count)
+}
+
 /** Answers the messages of a client one after the other. While one waits nothing more is read. */
 function answerInOrder(socket: WebSocket, answer: AnswerFrames, send: (frame: AnswerFrame) => void): void {
   let waiting = 0
@@ -81,7 +93,8 @@ function answerInOrder(socket: WebSocket, answer: AnswerFrames, send: (frame: An
     if (frame) send(frame)
     else closeSocket(socket, closeCodes.refused)
     waiting -= 1
-    if (waiting === 0) socket.resume()
+    // One that was closed for its frames is not read any further.
+    if (waiting === 0 && socket.readyState === WebSocket.OPEN) socket.resume()
   }
   socket.on('message', (text, isBinary) => {
     if (socket.readyState !== WebSocket.OPEN) return
