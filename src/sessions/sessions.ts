@@ -16,6 +16,7 @@ import {
   seeSession,
 } from '../registry/sessions/session-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { releaseLeft } from '../wakes/release-in-steps.ts'
 import { isEdge } from '../wakes/rules/presence-edge.ts'
 import { retryHeld } from '../wakes/store/retry-held.ts'
 import { requireCapabilitiesSize } from './capabilities-size.ts'
@@ -28,7 +29,7 @@ import { requireAgentCaller } from './start.ts'
  * any. Returns the current session. Errors: `session-not-found`; `session-ended` with the reason and, after a preemption, the newer session,
  * so that the preempted process learns of it; `payload-too-large`.
  */
-export function beatSession(
+export async function beatSession(
   context: SessionContext,
   caller: Caller,
   id: string,
@@ -39,15 +40,16 @@ export function beatSession(
 ): Promise<Session> {
   requireAgentCaller(caller)
   requireCapabilitiesSize(presence?.capabilities, 'presence.capabilities')
-  return context.db.transaction(async (tx) => {
+  const { session, left } = await context.db.transaction(async (tx) => {
     const before = requireLive(await requireSession(tx, caller, id))
     await saveConversation(tx, id, harness)
     if (presence && replacesReport(presence.source, before)) await savePresence(tx, id, presence)
     else await seeSession(tx, id)
     const after = requireLive(await requireSession(tx, caller, id))
-    await noteEdge(context, tx, before, after)
-    return after
+    return { session: after, left: await noteEdge(context, tx, before, after) }
   })
+  await releaseLeft(context, left)
+  return session
 }
 
 /** Ends a session for its agent or the operator. Ending an ended session changes nothing. */
@@ -63,7 +65,7 @@ export function closeSession(context: SessionContext, caller: Caller, id: string
  * Records the presence of the caller's live session; with a process, only if the session belongs to it. Errors:
  * `session-not-found` without such a session, `payload-too-large`. Source: S1-8, D12.
  */
-export function reportPresence(
+export async function reportPresence(
   context: SessionContext,
   caller: Caller,
   presence: PresenceReport,
@@ -71,30 +73,38 @@ export function reportPresence(
 ): Promise<Session> {
   requireAgentCaller(caller)
   requireCapabilitiesSize(presence.capabilities, 'capabilities')
-  return context.db.transaction(async (tx) => {
+  const { reported, left } = await context.db.transaction(async (tx) => {
     const session = await newestLiveSession(tx, caller.id)
     if (session && owner && !isSameProcess(session, owner)) throw ofAnotherProcess(caller, session)
     if (session && (await savePresence(tx, session.id, presence))) {
       await saveConversation(tx, session.id, harness)
       const after = await requireSession(tx, caller, session.id)
-      await noteEdge(context, tx, session, after)
-      return after
+      return { reported: after, left: await noteEdge(context, tx, session, after) }
     }
     throw new Problem('session-not-found', {
       detail: `${caller.identity} has no live session. Start one: POST /v1/sessions {"surface": "…"}.`,
     })
   })
+  await releaseLeft(context, left)
+  return reported
 }
 
 /**
- * Has what presence held sent as one digest, where a report changes what holds. A report that repeats the last one costs no query.
+ * Has what presence held sent as one digest, where a report changes what holds. A report that repeats the last one costs no query. Returns
+ * the subscriptions whose events are released after the transaction.
  * Source: S1-10…S1-13.
  */
-async function noteEdge({ changed }: SessionContext, tx: Transaction, before: Session, after: Session): Promise<void> {
+async function noteEdge(
+  { changed }: SessionContext,
+  tx: Transaction,
+  before: Session,
+  after: Session,
+): Promise<readonly string[]> {
   const presence = presenceOf(after, tx.now)
-  if (!isEdge(presenceOf(before, tx.now), presence)) return
-  const released = await retryHeld(tx, after.agentId, presence)
+  if (!isEdge(presenceOf(before, tx.now), presence)) return []
+  const { released, left } = await retryHeld(tx, after.agentId, presence)
   tx.onCommit(() => released.forEach(changed))
+  return left
 }
 
 function ofAnotherProcess({ identity }: Caller, { id, surface }: Session): Problem {

@@ -11,12 +11,24 @@ import {
   releaseHeld,
 } from './released-store.ts'
 
+/** The most subscriptions that one transaction releases events of: it writes each held event. */
+export const releaseStep = 25
+
+/** What a change of presence has released, and what is to be released after its transaction: ids of subscriptions. */
+export interface Retried {
+  readonly released: readonly string[]
+  readonly left: readonly string[]
+}
+
 /**
  * Releases the events of an agent's subscriptions that were held because of presence, if it allows them now: each subscription sends one
- * digest. Events that were held by a policy, or because they are the agent's own acts, stay held. Returns the ids of the subscriptions. Source: S1-10…S1-13.
+ * digest. Events that were held by a policy, or because they are the agent's own acts, stay held. Where there are many subscriptions, most
+ * are left for `releaseLeft`. Source: S1-10…S1-13.
  */
-export async function retryHeld(tx: Transaction, agentId: string, presence: Gate): Promise<string[]> {
-  return retry(tx, await findHolding(tx, agentId), () => presence)
+export async function retryHeld(tx: Transaction, agentId: string, presence: Gate): Promise<Retried> {
+  const free = (await findHolding(tx, agentId)).filter((one) => letsThrough(one, presence))
+  const released = await retry(tx, free.slice(0, releaseStep), () => presence)
+  return { released, left: free.slice(releaseStep).map(({ id }) => id) }
 }
 
 /** The same for these subscriptions, by the presence that is known now: their stream, or the time, may have changed what holds. */
