@@ -15,7 +15,7 @@ import {
 export const releaseStep = 25
 
 /** What a change of presence has released, and what is to be released after its transaction: ids of subscriptions. */
-export interface Retried {
+interface Retried {
   readonly released: readonly string[]
   readonly left: readonly string[]
 }
