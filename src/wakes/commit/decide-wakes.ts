@@ -29,6 +29,9 @@ export interface Decided {
   readonly held: readonly Held[]
 }
 
+/** How many bytes of long filters and targets are read and parsed at once: a few ms, where the characters are no ASCII. */
+const longBytes = 64 * 1024
+
 /**
  * Decides which subscriptions the events wake, and which events are held. Writes nothing. Many candidates are decided about in pieces,
  * between which the event loop turns.
@@ -59,7 +62,7 @@ export async function decideWakes(
     else short.push(candidate)
   }
   await (await inPieces(short, pieceMax, decide)).answered
-  const deciding = inPieces(groupsOf(long), 1, async ([group]) => decide(await readWhole(tx, group!)))
+  const deciding = inPieces(groupsOf(long, longBytes), 1, async ([group]) => decide(await readWhole(tx, group!)))
   await (await deciding).answered
   return { due, held }
 }

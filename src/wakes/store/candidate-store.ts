@@ -67,10 +67,10 @@ const readsWhere = (condition: SQL): Reads => ({
     (audiences) =>
       sql`select ${shortColumns} from subscription where audience in (${audiences}) and project_id = ${p('projectId')} and ${condition} ${limited}`,
   ),
-  // In an order that no index has: PostgreSQL would walk through all ids of the store.
+  // The index of audiences has the ids on SQLite. On PostgreSQL it has not, and an order by the id alone could read all ids of the store.
   ofOne: statement(
     sql`select ${shortColumns} from subscription where audience = ${p('audience')} and project_id = ${p('projectId')} and ${condition}
-      and ${lateFilter(sql`id > ${p('after')}`)} order by id || '' ${limited}`,
+      and id /*postgres || '' */ > ${p('after')} order by id /*postgres || '' */ ${limited}`,
   ),
 })
 const idle = readsWhere(isOpen)
