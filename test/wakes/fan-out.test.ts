@@ -133,7 +133,7 @@ test('one broadcast wakes hundreds of subscriptions of each agent, each once, an
 test('a few runs begin in each iteration of the event loop, in their order', async () => {
   const starts = new Starts()
   const begun: number[] = []
-  for (let n = 0; n < 20; n++) {
+  for (let n = 0; n < 40; n++) {
     const turn = starts.turn()
     if (turn) void turn.then(() => begun.push(n))
     else begun.push(n)
@@ -143,7 +143,7 @@ test('a few runs begin in each iteration of the event loop, in their order', asy
     await new Promise(setImmediate)
     counts.push(begun.length)
   }
-  expect(counts).toEqual([8, 16, 20, 20])
-  expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n))
+  expect(counts).toEqual([16, 32, 40, 40])
+  expect(begun).toEqual(Array.from({ length: 40 }, (_, n) => n))
   expect(starts.turn()).toBeUndefined()
 })

@@ -84,7 +84,7 @@ export async function scheduleWakes(
   const holding = await inPieces(decided.held, pieceMax, (piece) => insertHeld(tx, piece))
   const { offered, later } = divide(decided.due, sending, tx.now)
   const leased: Subscription[] = []
-  const leasing = await inPieces([...offered.values()], leasesOfAgent, async (piece) => {
+  const leasing = await inPieces([...offered.values()], pieceMax, async (piece) => {
     leased.push(...(await leaseIdle(tx, piece)))
   })
   tx.onCommit(() => {

@@ -1,5 +1,5 @@
 /** How many runs begin in one iteration of the event loop: each builds, signs and sends its first request at once. */
-const startsMax = 8
+const startsMax = 16
 
 /** Spreads the beginnings of runs over iterations of the event loop, in their order. */
 export class Starts {
