@@ -1,4 +1,4 @@
-import { type Limit, limit, MiB } from './limits.ts'
+import { KiB, type Limit, limit, MiB } from './limits.ts'
 
 const GiB = 1024 * MiB
 
@@ -73,6 +73,11 @@ export const agentNumbers = {
     500,
     'items',
     'wake subscriptions of one agent; one event may cause a request to the receiver of each',
+  ),
+  subscriptionBytes: limit(
+    256 * KiB,
+    'bytes',
+    'filters and targets of the wake subscriptions of one agent together, as JSON: one event may compare all of them',
   ),
   pushConfigs: limit(
     1_000,

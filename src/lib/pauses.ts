@@ -80,13 +80,16 @@ export class Pauses {
 }
 
 /** Cuts a list into groups that one slice works on each. An entry that is larger has a group of its own. */
-export function groupsOf<Item extends { readonly size: number }>(items: readonly Item[]): Item[][] {
+export function groupsOf<Item extends { readonly size: number }>(
+  items: readonly Item[],
+  bytes: number = sliceBytes,
+): Item[][] {
   const groups: Item[][] = []
   let room = 0
   for (const item of items) {
     if (item.size > room || groups.length === 0) {
       groups.push([])
-      room = sliceBytes
+      room = bytes
     }
     groups.at(-1)!.push(item)
     room -= item.size

@@ -17,7 +17,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { isAnnounced, mayAnnounce } from '../wakes/rules/announcers.ts'
 import { announceWaiting } from '../wakes/store/announce-waiting.ts'
 import type { SubscriptionContext } from './context.ts'
-import { requireFilterSize } from './filter-size.ts'
+import { requireFilterSize, requireSubscriptionRoom } from './filter-size.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 import { defaultTarget, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
 
@@ -84,6 +84,7 @@ export async function subscribe(
       createdAt: tx.now,
       updatedAt: tx.now,
     }
+    await requireSubscriptionRoom(tx, caller, subscription)
     await insertSubscription(tx, subscription)
     if (startFrom !== 'now') await announceWhatWaits(context, tx, caller, subscription)
     await context.append(tx, caller.projectId, [

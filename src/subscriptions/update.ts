@@ -13,7 +13,7 @@ import { deleteReplays } from '../wakes/store/replay-store.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import { changeEvents } from './change-events.ts'
 import type { SubscriptionContext } from './context.ts'
-import { requireFilterSize } from './filter-size.ts'
+import { requireFilterSize, requireSubscriptionRoom } from './filter-size.ts'
 import { scanPassed } from './next-cursor.ts'
 import {
   type PlannedChange,
@@ -32,7 +32,7 @@ import { requireTarget, targetSettings } from './target-input.ts'
  * resumes from the cursor with one digest. A grantee sees nothing from before: what it points somewhere or makes active goes on
  * from the head of the log, and the key stays the owner's. With another target the cursor, the watermark and the key stay; a target
  * that is signed gets a key if there is none.
- * Errors: `subscription-not-found`, `forbidden`, `invalid-request`, `payload-too-large`, `url-not-allowed`. Source: S1-36, S1-42, S1-43, D5, D21, D24.
+ * Errors: `subscription-not-found`, `forbidden`, `invalid-request`, `payload-too-large`, `limit-exceeded`, `url-not-allowed`. Source: S1-36, S1-42, S1-43, D5, D21, D24.
  */
 export async function updateSubscription(
   context: SubscriptionContext,
@@ -123,6 +123,7 @@ async function change(
     ...(await stateAfter(tx, before, plan, { coalesceMs: settings.coalesceMs, scannedTo })),
     updatedAt: tx.now,
   }
+  await requireSubscriptionRoom(tx, caller, after, before)
   if (plan.startsAtHead) await forgetEarlier(tx, id)
   await changeSettings(tx, before, after)
   await changeState(tx, before, after)

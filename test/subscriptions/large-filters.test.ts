@@ -121,3 +121,28 @@ test('pages of subscriptions share what their reader may read', async () => {
   expect(await read(`${all}?limit=500`)).toBe(200)
   expect(await read(`${all}?limit=500`)).toBe(429)
 })
+
+test('filters and targets of all subscriptions of an agent are bounded together, and may always become smaller', async () => {
+  await using gateway = await startGateway()
+  const mallory = await gateway.addAgent('mallory')
+  const subscribe = (filters: JsonObject) => gateway.call('POST', all, { trigger: 'SENT_TO_ME', filters }, mallory)
+  const ids: string[] = []
+  let answer = await subscribe(largest)
+  for (; answer.status === 201; answer = await subscribe(largest)) ids.push(answer.body.subscriptionId)
+  const refused = { code: 'limit-exceeded', limit: 'subscriptionBytes', max: 256 * 1024 }
+  expect(answer.status).toBe(429)
+  expect(answer.body).toMatchObject({ ...refused, detail: expect.stringContaining('Shorten filters') })
+  expect(ids).toHaveLength(63)
+  // A small one has room, and may not grow.
+  const small = (await subscribe({})).body.subscriptionId
+  const grown = await gateway.call('PATCH', `${all}/${small}`, { filters: largest }, mallory)
+  expect(grown.body).toMatchObject(refused)
+  const path = `${all}/${ids[0]}`
+  expect((await gateway.call('PATCH', path, { filters: largest }, mallory)).status).toBe(200)
+  expect((await gateway.call('PATCH', path, { filters: {} }, mallory)).status).toBe(200)
+  expect((await gateway.call('PATCH', `${all}/${small}`, { filters: largest }, mallory)).status).toBe(200)
+  // Agents from before there was a limit may have more.
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { subscriptionBytes: 1_000 } })
+  expect((await gateway.call('PATCH', path, { status: 'paused' }, mallory)).status).toBe(200)
+  expect((await subscribe(largest)).body).toMatchObject({ ...refused, max: 1_000 })
+})

@@ -10,7 +10,7 @@ export function limitFor({ limits }: Pick<Caller, 'limits'>, name: LimitName): n
 /** Throws `limit-exceeded` where an agent that has `taken` of something may not have one more. The operator may. */
 export function requireRoom(
   caller: Caller,
-  name: Exclude<keyof typeof agentNumbers, 'bytesStored'>,
+  name: Exclude<keyof typeof agentNumbers, 'bytesStored' | 'subscriptionBytes'>,
   taken: number,
   remedy: string,
 ): void {

@@ -73,6 +73,10 @@ const pushesOfTask = statement<{ taskId: string; agentId: string }, Subscription
 const wakesOf = statement<{ agentId: string }, { count: number }>(
   sql`select count(*) as "count" from subscription where agent_id = ${p('agentId')} and kind = 'wake'`,
 )
+const bytesOf = statement<{ agentId: string }, { bytes: number }>(
+  sql`select cast(coalesce(sum(octet_length(filters) + octet_length(target)), 0) as bigint) as "bytes" from subscription
+    where agent_id = ${p('agentId')} and kind = 'wake'`,
+)
 // In the words of its index.
 const livePushesOf = statement<{ agentId: string }, { count: number }>(
   sql`select count(*) as "count" from subscription where agent_id = ${p('agentId')} and kind = 'push' and status <> 'paused'`,
@@ -188,6 +192,11 @@ const sizeOfRow = ({ filters, target }: SubscriptionRow): number => filters.leng
 /** Returns how many wake subscriptions an agent has. */
 export async function countSubscriptions(db: Reader, agentId: string): Promise<number> {
   return (await db.get(wakesOf, { agentId }))?.count ?? 0
+}
+
+/** Returns how many bytes the filters and targets of an agent's wake subscriptions have together. */
+export async function subscriptionBytesOf(db: Reader, agentId: string): Promise<number> {
+  return (await db.get(bytesOf, { agentId }))?.bytes ?? 0
 }
 
 /** Returns how many push configs an agent has on tasks that are not finished. */

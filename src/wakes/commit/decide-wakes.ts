@@ -1,12 +1,16 @@
+import { groupsOf } from '../../lib/pauses.ts'
 import type { LogEvent } from '../../log/event.ts'
+import { newestLiveSession } from '../../registry/sessions/session-store.ts'
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { Filters, WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import { isDeliverable } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
+import { inPieces, pieceMax } from '../../storage/in-pieces.ts'
 import { dueAt } from '../rules/window.ts'
-import type { Candidate, Due } from '../store/due-store.ts'
+import { type Candidate, isLong, type LongCandidate, readWhole, type WholeCandidate } from '../store/candidate-store.ts'
+import type { Due } from '../store/due-store.ts'
 import type { Held } from '../store/held-store.ts'
-import { holdEvents } from './hold-events.ts'
+import { holdEvents, type SessionOf } from './hold-events.ts'
 
 /** Ids of agents and tasks, each with the indexes of the events that concern it. */
 export type EventsByAudience = ReadonlyMap<string, readonly number[]>
@@ -21,12 +25,17 @@ export interface DueWithEvent extends Due {
 
 /** What events do to the subscriptions that they concern. */
 export interface Decided {
-  /** In the order of the candidates. */
   readonly due: readonly DueWithEvent[]
   readonly held: readonly Held[]
 }
 
-/** Decides which subscriptions the events wake, and which events are held. Writes nothing. */
+/** How many bytes of long filters and targets are read and parsed at once: a few ms, where the characters are no ASCII. */
+const longBytes = 64 * 1024
+
+/**
+ * Decides which subscriptions the events wake, and which events are held. Writes nothing. Many candidates are decided about in pieces,
+ * between which the event loop turns.
+ */
 export async function decideWakes(
   tx: Transaction,
   written: readonly LogEvent[],
@@ -34,15 +43,38 @@ export async function decideWakes(
   candidates: readonly Candidate[],
 ): Promise<Decided> {
   const held: Held[] = []
-  const parse = candidateParser()
-  const looking = candidates.map(async (candidate): Promise<DueWithEvent | undefined> => {
-    const concerning = byAudience.get(candidate.audience)!.map((index) => written[index]!)
-    const parsed = parse(candidate)
-    const event = await firstToWake(tx, parsed, concerning, held)
-    return event && dueWith(parsed, event, tx.now)
-  })
-  const due = (await Promise.all(looking)).filter((one) => one !== undefined)
+  const due: DueWithEvent[] = []
+  const sessionOf = sessionsOnce(tx)
+  const decide = async (piece: readonly WholeCandidate[]): Promise<void> => {
+    const parse = candidateParser()
+    const looking = piece.map(async (candidate): Promise<DueWithEvent | undefined> => {
+      const concerning = byAudience.get(candidate.audience)!.map((index) => written[index]!)
+      const parsed = parse(candidate)
+      const event = await firstToWake(tx, parsed, concerning, held, sessionOf)
+      return event && dueWith(parsed, event, tx.now)
+    })
+    for (const one of await Promise.all(looking)) if (one) due.push(one)
+  }
+  const long: LongCandidate[] = []
+  const short: WholeCandidate[] = []
+  for (const candidate of candidates) {
+    if (isLong(candidate)) long.push(candidate)
+    else short.push(candidate)
+  }
+  await (await inPieces(short, pieceMax, decide)).answered
+  const deciding = inPieces(groupsOf(long, longBytes), 1, async ([group]) => decide(await readWhole(tx, group!)))
+  await (await deciding).answered
   return { due, held }
+}
+
+/** Reads the session of an agent once, however many subscriptions it decides about. */
+function sessionsOnce(tx: Transaction): SessionOf {
+  const known = new Map<string, ReturnType<SessionOf>>()
+  return (agentId) => {
+    const reading = known.get(agentId) ?? newestLiveSession(tx, agentId)
+    known.set(agentId, reading)
+    return reading
+  }
 }
 
 /** Parses the JSON of candidates, each text once: hundreds of subscriptions of an agent may differ in their ids alone. */
@@ -52,7 +84,7 @@ function candidateParser() {
     if (!known.has(text)) known.set(text, JSON.parse(text))
     return known.get(text)
   }
-  return (candidate: Candidate) => {
+  return (candidate: WholeCandidate) => {
     if (candidate.kind === 'push') return candidate
     const filters = parsed(candidate.filters) as Filters
     const streamCapabilities = parsed(candidate.streamCapabilities) as StreamCapability[]
@@ -81,9 +113,10 @@ async function firstToWake(
   candidate: ParsedCandidate,
   events: readonly LogEvent[],
   held: Held[],
+  sessionOf: SessionOf,
 ): Promise<LogEvent | undefined> {
   const news = events.filter((event) => event.logId > candidate.cursorLogId)
-  const [first] = await holdEvents(tx, candidate, news, held)
+  const [first] = await holdEvents(tx, candidate, news, held, sessionOf)
   const isSentFor = candidate.kind === 'push' || isDeliverable(candidate.harnessTarget)
   return candidate.dueAt === null && isSentFor ? first : undefined
 }

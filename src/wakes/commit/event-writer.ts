@@ -68,11 +68,9 @@ export function createEventWriter(notifier: LogNotifier, kept = new KeptCounts()
     tx.onCommit(() => notifier.publish(numbered, events))
     const writing = pipelined(writeEvents(tx, numbered, events))
     const decided = await decideWakes(tx, numbered, byAudience, candidates)
-    const [scheduling, ending] = await Promise.all([
-      scheduleWakes(tx, decided, scheduler, kept),
-      // After the events: it may read them back.
-      endRuns(tx, runs, { recent, head, appended: { events: numbered, byAudience } }, scheduler),
-    ])
+    const scheduling = await scheduleWakes(tx, decided, scheduler, kept)
+    // After the events: it may read them back.
+    const ending = await endRuns(tx, runs, { recent, head, appended: { events: numbered, byAudience } }, scheduler)
     return pipelined(writing.answered, scheduling.answered, ending.answered)
   }
   return {

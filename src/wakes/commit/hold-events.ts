@@ -1,5 +1,6 @@
 import type { LogEvent } from '../../log/event.ts'
 import { presenceOf } from '../../registry/sessions/presence.ts'
+import type { Session } from '../../registry/sessions/session.ts'
 import { newestLiveSession } from '../../registry/sessions/session-store.ts'
 import { spawns } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { PushSubscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
@@ -16,6 +17,9 @@ type Subject =
     >
   | Pick<PushSubscription, 'kind'>
 
+/** Returns the live session of an agent. */
+export type SessionOf = (agentId: string) => Promise<Session | undefined>
+
 /**
  * Returns those of the events that a subscription matches and that wake its agent. Adds to `held` those that the route or presence
  * holds, with the reason. What a policy holds, and own acts, are not added: both follow from the event, whenever it is read. Called
@@ -26,6 +30,7 @@ export async function holdEvents(
   subject: Subject,
   events: readonly LogEvent[],
   held: Held[],
+  sessionOf: SessionOf = (agentId) => newestLiveSession(tx, agentId),
 ): Promise<readonly LogEvent[]> {
   if (subject.kind === 'push') return events.filter((event) => concerns(subject, event))
   const { harnessTarget, audience, streamCapabilities } = subject
@@ -34,7 +39,7 @@ export async function holdEvents(
   )
   if (matching.length === 0) return matching
   const isGated = targets[harnessTarget].isGated && !spawns(subject)
-  const presence = presenceOf(isGated ? await newestLiveSession(tx, audience) : undefined, tx.now)
+  const presence = presenceOf(isGated ? await sessionOf(audience) : undefined, tx.now)
   const route = routeOf(harnessTarget, [...streamCapabilities, ...presence.capabilities])
   const waking: LogEvent[] = []
   for (const event of matching) {

@@ -1,13 +1,19 @@
-import type { LogEvent, NewEvent } from '../../log/event.ts'
+import { eventTypes, type LogEvent, type NewEvent, type Trigger } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Pipelined, Transaction } from '../../storage/database.ts'
+import { inPieces, pieceMax } from '../../storage/in-pieces.ts'
 import { pipelined } from '../../storage/pipelined.ts'
 import { mayWake } from '../rules/match.ts'
-import { type Candidate, makeDue, readCandidates } from '../store/due-store.ts'
+import { type Candidate, readCandidates } from '../store/candidate-store.ts'
+import { makeDue } from '../store/due-store.ts'
 import { insertHeld } from '../store/held-store.ts'
 import type { KeptCounts } from '../store/kept-counts.ts'
 import { leaseIdle } from '../store/lease-store.ts'
 import type { Decided, DueWithEvent, EventsByAudience } from './decide-wakes.ts'
+
+/** How many subscriptions are leased in one transaction that appends events, in all and of one agent. The others become due. */
+const leasesMax = 256
+const leasesOfAgent = 32
 
 /** An idle subscription that was leased for one event. */
 export interface EventLease {
@@ -52,13 +58,16 @@ export async function findCandidates(
 ): Promise<Candidate[]> {
   const idle: string[] = []
   const notOwn: string[] = []
+  const triggers = new Set<Trigger | null>()
   for (const [audience, indexes] of byAudience) {
     const waking = indexes.map((index) => events[index]!).filter((event) => mayWake(event, audience))
     if (waking.length === 0) continue
+    for (const { type } of waking) triggers.add(eventTypes[type])
     if (waking.every(({ actorId }) => actorId === audience)) notOwn.push(audience)
     else idle.push(audience)
   }
-  return readCandidates(tx, projectId, { idle, notOwn })
+  const isWanted = (candidate: Candidate) => candidate.kind === 'push' || triggers.has(candidate.trigger)
+  return readCandidates(tx, projectId, { idle, notOwn }, isWanted)
 }
 
 /**
@@ -72,25 +81,44 @@ export async function scheduleWakes(
   sending: Scheduler,
   kept: KeptCounts,
 ): Promise<Pipelined> {
-  const holding = insertHeld(tx, decided.held)
-  const offered = new Map<string, DueWithEvent & { readonly owner: string }>()
-  const later: DueWithEvent[] = []
-  for (const due of decided.due) {
-    const owner = due.dueAt <= tx.now ? offer(sending, due) : undefined
-    if (owner === undefined) later.push(due)
-    else offered.set(due.id, { owner, ...due })
-  }
-  let leased: readonly Subscription[] = []
-  const leasing = leaseIdle(tx, [...offered.values()]).then((subscriptions) => {
-    leased = subscriptions
+  const holding = await inPieces(decided.held, pieceMax, (piece) => insertHeld(tx, piece))
+  const { offered, later } = divide(decided.due, sending, tx.now)
+  const leased: Subscription[] = []
+  const leasing = await inPieces([...offered.values()], pieceMax, async (piece) => {
+    leased.push(...(await leaseIdle(tx, piece)))
   })
   tx.onCommit(() => {
     for (const { subscriptionId } of decided.held) kept.add(subscriptionId)
     for (const subscription of leased) sending.begin({ subscription, ...offered.get(subscription.id)! })
-    if (later.length > 0) sending.notifyDue(Math.min(...later.map((due) => due.dueAt)))
+    if (later.length > 0) sending.notifyDue(later.reduce((first, { dueAt }) => Math.min(first, dueAt), Infinity))
     if (later.some(({ streamGateway }) => streamGateway !== null)) sending.notifyYielded()
   })
-  return pipelined(holding, leasing, makeDue(tx, later))
+  const making = await inPieces(later, pieceMax, (piece) => makeDue(tx, piece))
+  return pipelined(holding.answered, leasing.answered, making.answered)
+}
+
+interface Divided {
+  /** By the id of the subscription. */
+  readonly offered: ReadonlyMap<string, DueWithEvent & { readonly owner: string }>
+  readonly later: readonly DueWithEvent[]
+}
+
+/** Divides what falls due into what is leased at once, a bounded number, and what becomes due in the store. */
+function divide(dues: readonly DueWithEvent[], sending: Scheduler, now: number): Divided {
+  const offered = new Map<string, DueWithEvent & { readonly owner: string }>()
+  const later: DueWithEvent[] = []
+  const ofAgent = new Map<string, number>()
+  for (const due of dues) {
+    const count = ofAgent.get(due.agentId) ?? 0
+    const hasRoom = due.dueAt <= now && count < leasesOfAgent && offered.size < leasesMax
+    const owner = hasRoom ? offer(sending, due) : undefined
+    if (owner === undefined) later.push(due)
+    else {
+      offered.set(due.id, { owner, ...due })
+      ofAgent.set(due.agentId, count + 1)
+    }
+  }
+  return { offered, later }
 }
 
 /** Returns an owner to lease a subscription with at once: not one whose stream is connected to another gateway. */

@@ -8,11 +8,12 @@ import type { RunControl } from './run.ts'
 import type { RunContext } from './run-context.ts'
 import { runSubscription } from './run-subscription.ts'
 import { RunsOfAgents } from './runs-of-agents.ts'
+import { Starts } from './starts.ts'
 
 /** How many runs there are at the same time. Each costs one request in flight and a page of events. */
 const runsMax = outboundLimits.runs.max
 /** How many due subscriptions are leased at once. */
-const batchMax = 200
+const batchMax = 64
 /** Batch size when several gateways share the work. */
 const sharedBatchMax = 16
 /** Notifications say when to look; this finds what a lost one missed. */
@@ -31,6 +32,7 @@ export class Dispatcher implements AsyncDisposable {
   readonly #context: RunContext
   readonly #runs = new Map<string, LiveRun>()
   readonly #runsOfAgents = new RunsOfAgents(outboundLimits.runsOfAgent.max)
+  readonly #starts = new Starts()
   readonly #stopping = new AbortController()
   readonly #id: string
   #leases = 0
@@ -166,7 +168,9 @@ export class Dispatcher implements AsyncDisposable {
       countRuns: () => this.#runsOfAgents.countOf(subscription.agentId),
       setWaiting: (waiting: boolean) => this.#countWaiting(waiting),
     }
-    const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
+    const turn = this.#starts.turn()
+    const begun = turn ? Promise.all([turn, before?.done]) : (before?.done ?? Promise.resolve())
+    const done = begun.then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
     this.#runs.set(subscription.id, run)
     this.#runsOfAgents.add(subscription.agentId)
