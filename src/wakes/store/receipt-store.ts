@@ -34,7 +34,7 @@ const columns = sql.raw(`d.subscription_id as "subscriptionId", d.event_id as "e
   d.next_attempt_at as "nextAttemptAt", d.updated_at as "updatedAt", d.history, d.emission, s.agent_id as "agentId", s.audience, s.project_id as "projectId", s.target`)
 const byEvents = new ListStatement<object, Row>(
   (ids) =>
-    sql`select ${columns} from delivery d join subscription s on s.id = d.subscription_id where d.event_id in (${ids})`,
+    sql`select ${columns} from delivery d join subscription s on s.id = d.subscription_id where d.event_id /*postgres || '' */ in (${ids})`,
 )
 const save = statement<{
   subscriptionId: string
