@@ -1,6 +1,6 @@
 // Whether every measurement still runs: each in its smallest size, Rouse without its peers, so that nobody breaks what they wire
 // unseen. It takes one to two minutes and needs none of the packages of this folder. The figures mean nothing.
-//   npm run build && node bench/smoke.mjs
+//   npm run build && node bench/smoke.mjs [delivery sendMessage ...]
 import { say } from './lib/command.mjs'
 import { measurements } from './measurements.mjs'
 
@@ -17,8 +17,10 @@ const smallest = {
   growth: { reps: 1, samples: 5, warmUp: 1, tasks: 500, subscriptions: 20 },
 }
 
+const chosen = process.argv.slice(2)
 const failed = []
 for (const [name, { title, defaults, measure }] of Object.entries(measurements)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue
   say(title)
   try {
     const markdown = await measure({ ...defaults, ...smallest[name] })
