@@ -88,6 +88,10 @@ test('one agent’s subscriptions use at most 512 runs, and those of other agent
     (found) => found,
   )
   expect(dispatcher.runCount).toBe(513) // eight claims of 64, and the late one
+  await until(
+    () => hanging.orders.length,
+    (count) => count === 513,
+  )
   for (let more = 1; more <= 488; more++) hanging.letGo()
   await until(
     () => hanging.orders.length,

@@ -134,10 +134,12 @@ test('a few runs begin in each iteration of the event loop, in their order', asy
   const starts = new Starts()
   const begun: number[] = []
   for (let n = 0; n < 40; n++) {
-    const turn = starts.turn()
+    const turn = starts.turn(n + 4)
     if (turn) void turn.then(() => begun.push(n))
     else begun.push(n)
   }
+  // An agent that has few does not wait for one that has many.
+  expect(starts.turn(3)).toBeUndefined()
   const counts = [begun.length]
   for (let iteration = 1; iteration <= 3; iteration++) {
     await new Promise(setImmediate)
@@ -145,5 +147,5 @@ test('a few runs begin in each iteration of the event loop, in their order', asy
   }
   expect(counts).toEqual([16, 32, 40, 40])
   expect(begun).toEqual(Array.from({ length: 40 }, (_, n) => n))
-  expect(starts.turn()).toBeUndefined()
+  expect(starts.turn(44)).toBeUndefined()
 })

@@ -168,7 +168,7 @@ export class Dispatcher implements AsyncDisposable {
       countRuns: () => this.#runsOfAgents.countOf(subscription.agentId),
       setWaiting: (waiting: boolean) => this.#countWaiting(waiting),
     }
-    const turn = this.#starts.turn()
+    const turn = this.#starts.turn(this.#runsOfAgents.countOf(subscription.agentId))
     const begun = turn ? Promise.all([turn, before?.done]) : (before?.done ?? Promise.resolve())
     const done = begun.then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
