@@ -81,7 +81,7 @@ export class Places {
     this.paceFurther(caller, changeCost.max - 1)
   }
 
-  /** Counts a request as so many further ones against the pace of its agent, while others are active. */
+  /** Counts a request as several: so many more against the pace of its agent, while others are active. */
   paceFurther(caller: Caller, further: number): void {
     if (caller.kind !== 'agent' || !this.#company.isAround(caller.id)) return
     this.#pace.countFurther(caller, further)
