@@ -1,6 +1,7 @@
 import type { Base } from '../core.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { newestLiveSession, seeSession } from '../registry/sessions/session-store.ts'
+import { newestLiveSession } from '../registry/sessions/session-lists.ts'
+import { seeSession } from '../registry/sessions/session-store.ts'
 
 /** A sign of life is written only if the last written one is this old. */
 const seenAgainMs = 15_000

@@ -1,5 +1,5 @@
 import type { Session } from '../registry/sessions/session.ts'
-import { pageEndedSessions } from '../registry/sessions/session-store.ts'
+import { pageEndedSessions } from '../registry/sessions/session-lists.ts'
 import type { Transaction } from '../storage/database.ts'
 import { isBegunByWake } from '../wakes/rules/begun-by-wake.ts'
 import { announceWaitingTo } from '../wakes/store/announce-waiting.ts'

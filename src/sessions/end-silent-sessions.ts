@@ -1,5 +1,6 @@
 import type { Sweep } from '../lib/sweeper.ts'
-import { hasEndedBefore, listSilentSessions, removeEndedSessions } from '../registry/sessions/session-store.ts'
+import { listSilentSessions } from '../registry/sessions/session-lists.ts'
+import { hasEndedBefore, removeEndedSessions } from '../registry/sessions/session-store.ts'
 import type { SessionContext } from './context.ts'
 import { dropSilentSession } from './end.ts'
 

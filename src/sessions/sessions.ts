@@ -3,14 +3,16 @@ import type { Caller } from '../registry/callers/caller.ts'
 import { presenceOf, replacesReport } from '../registry/sessions/presence.ts'
 import { type Conversation, isSameProcess, type Process, type Session } from '../registry/sessions/session.ts'
 import {
-  findSession,
   newestLiveSession,
-  type PresenceReport,
   pageEndedSessions,
   pageLiveSessions,
   type SessionOwner,
   type SessionPage,
   type Sessions,
+} from '../registry/sessions/session-lists.ts'
+import {
+  findSession,
+  type PresenceReport,
   saveConversation,
   savePresence,
   seeSession,

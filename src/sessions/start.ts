@@ -6,11 +6,11 @@ import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type Conversation, type Session, succession } from '../registry/sessions/session.ts'
+import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import {
   continueSession,
   findSessionOfProcess,
   insertSession,
-  newestLiveSession,
   saveConversation,
 } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'

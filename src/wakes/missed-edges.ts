@@ -1,6 +1,6 @@
 import type { Sweep } from '../lib/sweeper.ts'
 import { presenceOf } from '../registry/sessions/presence.ts'
-import { newestLiveSession } from '../registry/sessions/session-store.ts'
+import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import type { Database } from '../storage/database.ts'
 import { letsThrough } from './rules/presence-edge.ts'
 import { listHolding } from './store/released-store.ts'

@@ -12,6 +12,7 @@ import { type AttackName, attacks } from './attacks.ts'
 import { startDeafNameServer } from './deaf-name-server.ts'
 import { type LoopDelay, LoopDelayReader } from './loop-delay.ts'
 import { separate, separation } from './places.ts'
+import { percentileOf, ratioInterval } from './ratio-interval.ts'
 import { ThreadClock } from './thread-clock.ts'
 import { type Feelings, Victims, type Wait } from './victims.ts'
 
@@ -122,8 +123,11 @@ async function startAttacker(attack: AttackName, gateway: ProcessGateway, key: s
 }
 
 function percentile(all: Window[], kind: keyof Feelings, clock: keyof Wait, part: number): number {
-  const sorted = all.flatMap(({ feelings }) => feelings[kind].map((wait) => wait[clock])).sort((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+  return percentileOf(samplesOf(all, kind, clock), part)
+}
+
+function samplesOf(all: Window[], kind: keyof Feelings, clock: keyof Wait): number[] {
+  return all.flatMap(({ feelings }) => feelings[kind].map((wait) => wait[clock]))
 }
 
 function row(attack: string, quiet: Window[], attacked: Window[], gateway: ProcessGateway): string {
@@ -132,7 +136,9 @@ function row(attack: string, quiet: Window[], attacked: Window[], gateway: Proce
   const comparison = (before: number, after: number) => `${before.toFixed(1)} → ${after.toFixed(1)}`
   const both = (kind: keyof Feelings, clock: keyof Wait, part: number) => {
     const [before, after] = [percentile(quiet, kind, clock, part), percentile(attacked, kind, clock, part)]
-    return part < 0.99 ? comparison(before, after) : `${comparison(before, after)} (${(after / before).toFixed(2)} ×)`
+    if (part < 0.99) return comparison(before, after)
+    const [least, most] = ratioInterval(samplesOf(quiet, kind, clock), samplesOf(attacked, kind, clock), part)
+    return `${comparison(before, after)} (${(after / before).toFixed(2)} ×, ${least.toFixed(1)}–${most.toFixed(1)})`
   }
   const kinds = ['send', 'wake', 'read'] as const
   const cells = [

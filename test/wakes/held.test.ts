@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { newestLiveSession } from '../../src/registry/sessions/session-store.ts'
+import { newestLiveSession } from '../../src/registry/sessions/session-lists.ts'
 import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
 import { holdEvents } from '../../src/wakes/commit/hold-events.ts'
 import { readPending } from '../../src/wakes/read/pending.ts'

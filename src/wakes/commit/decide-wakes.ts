@@ -1,6 +1,6 @@
 import { groupsOf } from '../../lib/pauses.ts'
 import type { LogEvent } from '../../log/event.ts'
-import { newestLiveSession } from '../../registry/sessions/session-store.ts'
+import { newestLiveSession } from '../../registry/sessions/session-lists.ts'
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { Filters, WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import { isDeliverable } from '../../registry/subscriptions/targets.ts'

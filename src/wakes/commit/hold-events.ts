@@ -1,7 +1,7 @@
 import type { LogEvent } from '../../log/event.ts'
 import { presenceOf } from '../../registry/sessions/presence.ts'
 import type { Session } from '../../registry/sessions/session.ts'
-import { newestLiveSession } from '../../registry/sessions/session-store.ts'
+import { newestLiveSession } from '../../registry/sessions/session-lists.ts'
 import { spawns } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { PushSubscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { targets } from '../../registry/subscriptions/targets.ts'

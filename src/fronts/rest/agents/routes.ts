@@ -7,7 +7,7 @@ import { listAgentsAfter, sizeOfAgent } from '../../../registry/agents/agent-sto
 import { changeAgent, type RegistryContext, registerAgent, requireAgent } from '../../../registry/agents/agents.ts'
 import { findLastUses } from '../../../registry/callers/api-key-store.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
-import { findLiveSessions, newestLiveSession } from '../../../registry/sessions/session-store.ts'
+import { findLiveSessions, newestLiveSession } from '../../../registry/sessions/session-lists.ts'
 import type { Reader } from '../../../storage/database.ts'
 import { nextToken } from '../page.ts'
 import { route } from '../route.ts'
