@@ -27,6 +27,10 @@ const attackMaxMs = 1_800_000
 /** Large tasks are taken as slowly as the rate for them allows. */
 const readyMaxMs = 180_000
 
+/** After an attack, before the next window: what removed agents have left is deleted meanwhile. */
+const restSeconds = 2
+
+let attackers = 0
 const rows: string[] = []
 afterAll(() => {
   const head =
@@ -57,7 +61,6 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address, ...reader.env }
   await using gateway = await startProcessGateway(env, { words: rouseWords([]) })
   separate(gateway.pid)
-  const { key } = await gateway.addAgent('@mallory')
   await using victims = await Victims.settle(gateway)
   await victims.feel(3)
   const clock = new ThreadClock(gateway.pid)
@@ -70,16 +73,15 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
     const busy = (end.worked - begin.worked) / (end.at - begin.at)
     return { feelings, loop: await reader.take(gateway), busy }
   }
-  await attackOnce(attack, gateway, key, victims)
+  await attackOnce(attack, gateway, victims)
   const quiet: Window[] = []
   const attacked: Window[] = []
   for (let round = 0; round < rounds; round++) {
     quiet.push(await window())
-    const attacker = await startAttacker(attack, gateway, key)
+    const attacker = await startAttacker(attack, gateway)
     attacked.push(await window())
     await attacker.stop()
-    // What it has left behind is not the quiet of the next window.
-    await victims.feel(1)
+    await victims.feel(restSeconds)
   }
   rows.push(row(attack, quiet, attacked, gateway))
   console.log(rows.at(-1))
@@ -93,15 +95,18 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
 })
 
 /** What an attack needs is loaded and compiled by its first use, once in the life of a gateway. */
-async function attackOnce(attack: AttackName, gateway: ProcessGateway, key: string, victims: Victims): Promise<void> {
-  const attacker = await startAttacker(attack, gateway, key)
+async function attackOnce(attack: AttackName, gateway: ProcessGateway, victims: Victims): Promise<void> {
+  const attacker = await startAttacker(attack, gateway)
   await victims.feel(seconds)
   await attacker.stop()
-  await victims.feel(1)
+  await victims.feel(restSeconds)
 }
 
-async function startAttacker(attack: AttackName, gateway: ProcessGateway, key: string) {
-  const target = { url: gateway.url, grpcTarget: gateway.grpcTarget, key, handle: 'mallory' }
+/** Each attacker is a new agent, which is removed with it: the wakes that wait for it are not the quiet of the next window. */
+async function startAttacker(attack: AttackName, gateway: ProcessGateway) {
+  const handle = `mallory-${++attackers}`
+  const { key } = await gateway.addAgent(`@${handle}`)
+  const target = { url: gateway.url, grpcTarget: gateway.grpcTarget, key, handle }
   const script = resolve(import.meta.dirname, 'attacker-process.ts')
   const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify({ attack, target })], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -118,6 +123,7 @@ async function startAttacker(attack: AttackName, gateway: ProcessGateway, key: s
     async stop() {
       child.kill('SIGTERM')
       await ended
+      expect((await gateway.call('DELETE', `/v1/agents/${handle}`)).status).toBe(200)
     },
   }
 }
