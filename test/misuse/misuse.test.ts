@@ -7,7 +7,6 @@ import { numberFromEnv } from '../faults/random.ts'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
 import { rouseWords } from '../support/program/rouse-words.ts'
 import { engine } from '../support/store.ts'
-import { until } from '../support/until.ts'
 import { type AttackName, attacks } from './attacks.ts'
 import { startDeafNameServer } from './deaf-name-server.ts'
 import { type LoopDelay, LoopDelayReader } from './loop-delay.ts'
@@ -29,6 +28,9 @@ const readyMaxMs = 180_000
 
 /** After an attack, before the next window: what removed agents have left is deleted meanwhile. */
 const restSeconds = 2
+
+/** How often it is looked whether an attacker is ready. */
+const lookSeconds = 0.5
 
 let attackers = 0
 const rows: string[] = []
@@ -78,7 +80,7 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   const attacked: Window[] = []
   for (let round = 0; round < rounds; round++) {
     quiet.push(await window())
-    const attacker = await startAttacker(attack, gateway)
+    const attacker = await startAttacker(attack, gateway, victims)
     attacked.push(await window())
     await attacker.stop()
     await victims.feel(restSeconds)
@@ -96,14 +98,17 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
 
 /** What an attack needs is loaded and compiled by its first use, once in the life of a gateway. */
 async function attackOnce(attack: AttackName, gateway: ProcessGateway, victims: Victims): Promise<void> {
-  const attacker = await startAttacker(attack, gateway)
+  const attacker = await startAttacker(attack, gateway, victims)
   await victims.feel(seconds)
   await attacker.stop()
   await victims.feel(restSeconds)
 }
 
-/** Each attacker is a new agent, which is removed with it: the wakes that wait for it are not the quiet of the next window. */
-async function startAttacker(attack: AttackName, gateway: ProcessGateway) {
+/**
+ * Starts an attacker while the others are at work, and waits until it is ready. Each one is a new agent, which is removed with it: the
+ * wakes that wait for it are not the quiet of the next window.
+ */
+async function startAttacker(attack: AttackName, gateway: ProcessGateway, victims: Victims) {
   const handle = `mallory-${++attackers}`
   const { key } = await gateway.addAgent(`@${handle}`)
   const target = { url: gateway.url, grpcTarget: gateway.grpcTarget, key, handle }
@@ -114,11 +119,11 @@ async function startAttacker(attack: AttackName, gateway: ProcessGateway) {
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text) => (said += text))
   const ended = new Promise((done) => child.once('close', done))
-  await until(
-    () => said,
-    (text) => text.includes('ready'),
-    readyMaxMs,
-  )
+  const giveUpAt = performance.now() + readyMaxMs
+  while (!said.includes('ready')) {
+    if (performance.now() > giveUpAt) throw new Error(`The attacker ${attack} was not ready in time.`)
+    await victims.feel(lookSeconds)
+  }
   return {
     async stop() {
       child.kill('SIGTERM')
