@@ -7,7 +7,7 @@ import { limited, p, sql, statement } from '../storage/statement.ts'
 import { assembleArtifacts, type Chunk } from './artifact.ts'
 import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { A2aArtifact, A2aMessage, Omitted, Task } from './task.ts'
-import { readMessagesAt, readTaskMessage } from './task-message-store.ts'
+import { readMessageTexts, readTaskMessage } from './task-message-store.ts'
 
 interface Size {
   readonly seq: number
@@ -206,7 +206,11 @@ async function readChunks(db: Reader, task: Task, chunks: readonly Size[], by: s
   for (const group of groupsOf(chunks)) {
     await pauses.before(bytesOf(group))
     const rows = await chunksAt.all(db, { taskId: task.id }, seqsOf(group))
-    read.push(...rows.sort((a, b) => a.seq - b.seq).map(chunkFromRow))
+    // What is read in one slice is parsed in another one.
+    for (const row of rows.sort((a, b) => a.seq - b.seq)) {
+      await pauses.before(row.artifact.length)
+      read.push(chunkFromRow(row))
+    }
   }
   return assembleArtifacts(read)
 }
@@ -217,7 +221,10 @@ async function readMessages(db: Reader, task: Task, messages: readonly Size[], b
   const read: A2aMessage[] = []
   for (const group of groupsOf(messages.toReversed())) {
     await pauses.before(bytesOf(group))
-    read.push(...(await readMessagesAt(db, task.id, seqsOf(group))))
+    for (const text of await readMessageTexts(db, task.id, seqsOf(group))) {
+      await pauses.before(text.length)
+      read.push(JSON.parse(text) as A2aMessage)
+    }
   }
   return read
 }

@@ -36,10 +36,10 @@ export async function readTaskMessage(db: Reader, taskId: string, seq: number): 
   return row ? (JSON.parse(row.message) as A2aMessage) : null
 }
 
-/** The messages of a task with these numbers, the oldest first. */
-export async function readMessagesAt(db: Reader, taskId: string, seqs: readonly number[]): Promise<A2aMessage[]> {
+/** The messages of a task with these numbers as they are stored, as JSON, the oldest first. */
+export async function readMessageTexts(db: Reader, taskId: string, seqs: readonly number[]): Promise<string[]> {
   const rows = await messagesAt.all(db, { taskId }, seqs)
-  return rows.sort((a, b) => a.seq - b.seq).map(({ message }) => JSON.parse(message) as A2aMessage)
+  return rows.sort((a, b) => a.seq - b.seq).map(({ message }) => message)
 }
 
 /**

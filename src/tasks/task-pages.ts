@@ -87,7 +87,11 @@ async function readPage<Row, Item>(
   for (const group of groupsOf(kept)) {
     await pauses.before(group.reduce((sum, one) => sum + one.size, 0))
     const read = await db.all(rows, { limit: group.length, ...range, after: items.at(-1)?.seq ?? range.after })
-    items.push(...read.map(toItem))
+    // What is read in one slice is parsed in another one.
+    for (const [index, row] of read.entries()) {
+      await pauses.before(group[index]?.size ?? 0)
+      items.push(toItem(row))
+    }
   }
   return { items, more: found.length > kept.length, size }
 }
