@@ -113,6 +113,15 @@ export async function beginUpload(res: Response, bytes: number): Promise<void> {
   if (known && !(await known.large.beginUpload(callerOf(res), known.request, bytes))) throw unreadable()
 }
 
+/**
+ * Waits until more may be read of the body of a request over HTTP that did not announce its length: what has arrived of it counts like a large
+ * request. Errors: as above.
+ */
+export async function spaceUpload(res: Response, bytes: number): Promise<void> {
+  const known = entered.get(res)
+  if (known && !(await known.large.beginBody(callerOf(res), known.request, bytes))) throw unreadable()
+}
+
 /** The body of a request over HTTP that did not announce its length has arrived: a large one waits like others. Errors: as above. */
 export async function endUpload(res: Response, bytes: number): Promise<void> {
   const known = entered.get(res)

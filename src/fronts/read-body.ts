@@ -1,16 +1,18 @@
 import type { Request, Response } from 'express'
 import { Problem } from '../errors.ts'
 import { companyLimits } from '../gateway-limits.ts'
-import { inputLimits } from '../limits.ts'
-import { beginUpload, endUpload, outside, weighPieces } from './door.ts'
+import { inputLimits, MiB } from '../limits.ts'
+import { beginUpload, endUpload, outside, spaceUpload, weighBody, weighPieces } from './door.ts'
 import { piecesOf } from './express-messages.ts'
 import { unreadable } from './unreadable.ts'
 
 const { largeBytes } = companyLimits
+/** How much more of a body of unknown length is read before it waits again. */
+const stepBytes = MiB
 
 /**
  * Reads a body. A large one waits until its caller has few enough in memory; one of unknown length shows that it is large when 64 KiB of it
- * have arrived. Undefined: there is none. Errors: `payload-too-large`, `rate-limited`, `invalid-request` where its client has disconnected.
+ * have arrived, and waits before each further MiB while others send requests. Undefined: there is none. Errors: `payload-too-large`, `rate-limited`, `invalid-request` where its client has disconnected.
  */
 export async function readBody(req: Request, res: Response, bytesMax: number): Promise<Buffer | undefined> {
   const body = await readWhole(req, res, bytesMax)
@@ -33,9 +35,22 @@ async function readWhole(req: Request, res: Response, bytesMax: number): Promise
 }
 
 async function readUnannounced(req: Request, res: Response, bytesMax: number): Promise<Buffer> {
-  const body = await outside(res, () => new Arrival(req, bytesMax, () => beginUpload(res, bytesMax)).whole)
-  await endUpload(res, body.length)
-  return body
+  let isBegun = false
+  const arrival = new Arrival(req, bytesMax, async (bytes) => {
+    if (!isBegun) await beginUpload(res, bytesMax)
+    isBegun = true
+    await spaceUpload(res, bytes)
+    return bytes + stepBytes
+  })
+  try {
+    const body = await outside(res, () => arrival.whole)
+    await endUpload(res, body.length)
+    return body
+  } catch (error) {
+    // What was read of a body that does not end, or is refused, has its cost too.
+    weighBody(res, arrival.bytes)
+    throw error
+  }
 }
 
 /** A body while it arrives. */
@@ -44,12 +59,17 @@ class Arrival {
   readonly #req: Request
   readonly #bytesMax: number
   readonly #chunks: Buffer[] = []
+  readonly #beforeMore: ((bytes: number) => Promise<number>) | undefined
   #bytes = 0
-  #beforeMore: (() => Promise<void>) | undefined
+  /** Beyond so many bytes it waits. */
+  #readTo = largeBytes.max
   #fail: (error: unknown) => void = () => {}
 
-  /** @param beforeMore called once, when the body turns out to be large: it goes on when this resolves */
-  constructor(req: Request, bytesMax: number, beforeMore?: () => Promise<void>) {
+  /**
+   * @param beforeMore called with the bytes so far when the body turns out to be large: it goes on when this resolves, with the bytes at
+   *   which it is called again
+   */
+  constructor(req: Request, bytesMax: number, beforeMore?: (bytes: number) => Promise<number>) {
     this.#req = req
     this.#bytesMax = bytesMax
     this.#beforeMore = beforeMore
@@ -62,18 +82,27 @@ class Arrival {
     req.on('error', () => this.#fail(unreadable()))
   }
 
+  /** How many have arrived. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   readonly #take = (chunk: Buffer): void => {
     this.#bytes += chunk.length
     if (this.#bytes > this.#bytesMax) return void this.#stop(tooLarge(this.#bytesMax))
     this.#chunks.push(chunk)
-    const beforeMore = this.#beforeMore
-    if (this.#bytes <= largeBytes.max || !beforeMore) return
-    this.#beforeMore = undefined
+    if (this.#beforeMore && this.#bytes > this.#readTo) void this.#wait(this.#beforeMore)
+  }
+
+  async #wait(beforeMore: (bytes: number) => Promise<number>): Promise<void> {
+    this.#readTo = Number.POSITIVE_INFINITY
     this.#req.pause()
-    beforeMore().then(
-      () => this.#req.resume(),
-      (error: unknown) => this.#stop(error),
-    )
+    try {
+      this.#readTo = await beforeMore(this.#bytes)
+      this.#req.resume()
+    } catch (error) {
+      this.#stop(error)
+    }
   }
 
   /** The rest is left to who answers: it closes the connection. */
