@@ -121,6 +121,11 @@ export const companyLimits = {
     'items',
     'requests that a change counts as for `paced`: it takes as much of the thread as several reads',
   ),
+  mcpCost: limit(
+    3,
+    'items',
+    'requests that an MCP message over HTTP counts as for `paced`: a server of the SDK is made for it, and its answer is JSON in JSON',
+  ),
   wakesPaced: limit(
     50,
     'a second',

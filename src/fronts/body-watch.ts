@@ -5,6 +5,7 @@ import { closingWriteHead, hasBody, ignoreBody } from './early-answer.ts'
 import { sendProblem } from './problem.ts'
 
 const lookEveryMs = 1_000
+const fewAtOnce = 8
 
 /** Watches request bodies while they arrive, and refuses those that arrive too slowly or do not end. */
 export class BodyWatch {
@@ -50,6 +51,7 @@ export class BodyWatch {
   }
 
   #look(elapsedMs: number): void {
+    const late: Late[] = []
     for (const [req, arrival] of this.#arriving) {
       if (req.complete || arrival.res.headersSent) {
         this.forget(req)
@@ -60,9 +62,24 @@ export class BodyWatch {
       const problem = judgeArrival(req.socket.bytesRead - arrival.readBefore, arrival.waitedMs, this.#bounds)
       if (!problem) continue
       this.forget(req)
-      sendProblem(arrival.res, problem, pathOf(req))
+      late.push({ req, res: arrival.res, problem })
     }
+    refuseInTurn(late)
   }
+}
+
+interface Late {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly problem: Problem
+}
+
+/** Refuses a few in each iteration of the event loop: hundreds of bodies that began together are late together. */
+function refuseInTurn(late: readonly Late[]): void {
+  for (const { req, res, problem } of late.slice(0, fewAtOnce)) {
+    if (!req.complete && !res.headersSent) sendProblem(res, problem, pathOf(req))
+  }
+  if (late.length > fewAtOnce) setImmediate(() => refuseInTurn(late.slice(fewAtOnce)))
 }
 
 /** As the client named it: Express shortens `url` while a router below a path has the request. */

@@ -1,6 +1,7 @@
 import { classifyInboundRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
+import { companyLimits } from '../../../gateway-limits.ts'
 import { requireStillValid } from '../../../identity/authenticate.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import { bearerKey, callerOf } from '../../auth.ts'
@@ -18,6 +19,7 @@ export async function answerPost(context: McpFrontContext, req: Request, res: Re
   requireStillValid(context, callerOf(res), bearerKey(req))
   const post = { caller: callerOf(res), address: addressOf(context, req), req, res, posted: postedIn(req.body) }
   const { messages, isBatch } = post.posted
+  context.shares.paceFurther(post.caller, messages.length * companyLimits.mcpCost.max - 1)
   const flaw = isBatch ? undefined : paramsFlaw(messages[0])
   if (flaw) return void res.json(flaw)
   return hasSession(req) ? answerSessionPost(context, post) : answerListenPost(context, post)
