@@ -124,7 +124,7 @@ export const companyLimits = {
   mcpCost: limit(
     3,
     'items',
-    'requests that an MCP message over HTTP counts as for `paced`: a server of the SDK is made for it, and its answer is JSON in JSON',
+    'requests that an MCP message over HTTP counts as for `paced`: a server of the SDK is made for it',
   ),
   wakesPaced: limit(
     50,

@@ -5,6 +5,7 @@ import { closingWriteHead, hasBody, ignoreBody } from './early-answer.ts'
 import { sendProblem } from './problem.ts'
 
 const lookEveryMs = 1_000
+/** How many late bodies are refused in one iteration of the event loop. */
 const fewAtOnce = 8
 
 /** Watches request bodies while they arrive, and refuses those that arrive too slowly or do not end. */

@@ -125,9 +125,8 @@ export async function spaceUpload(res: Response, bytes: number): Promise<void> {
 /** The body of a request over HTTP that did not announce its length has arrived: a large one waits like others. Errors: as above. */
 export async function endUpload(res: Response, bytes: number): Promise<void> {
   const known = entered.get(res)
-  if (!known) return
-  known.large.endUpload(callerOf(res), known.request, bytes)
-  if (!(await known.large.beginBody(callerOf(res), known.request, bytes))) throw unreadable()
+  known?.large.endUpload(callerOf(res), known.request, bytes)
+  await spaceUpload(res, bytes)
 }
 
 /** Counts a body over HTTP that takes as long to parse as a longer one: the next large one waits for it. */

@@ -12,7 +12,8 @@ const stepBytes = MiB
 
 /**
  * Reads a body. A large one waits until its caller has few enough in memory; one of unknown length shows that it is large when 64 KiB of it
- * have arrived, and waits before each further MiB while others send requests. Undefined: there is none. Errors: `payload-too-large`, `rate-limited`, `invalid-request` where its client has disconnected.
+ * have arrived, and waits before each further MiB while others send requests. Undefined: there is none. Errors: `payload-too-large`,
+ * `rate-limited`, `invalid-request` where its client has disconnected.
  */
 export async function readBody(req: Request, res: Response, bytesMax: number): Promise<Buffer | undefined> {
   const body = await readWhole(req, res, bytesMax)
@@ -61,7 +62,7 @@ class Arrival {
   readonly #chunks: Buffer[] = []
   readonly #beforeMore: ((bytes: number) => Promise<number>) | undefined
   #bytes = 0
-  /** Beyond so many bytes it waits. */
+  /** The number of bytes after which it waits. */
   #readTo = largeBytes.max
   #fail: (error: unknown) => void = () => {}
 

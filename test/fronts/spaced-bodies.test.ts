@@ -21,7 +21,7 @@ afterEach(() => gateway[Symbol.asyncDispose]())
 
 const MiB = 1024 * 1024
 
-/** Sends a mail of so many bytes in chunks, without a length. Returns the answer and how many bytes were taken. */
+/** Sends a mail in chunks, without a length. Returns the answer, and how many bytes the connection took. `bytes`: of the body. */
 async function send(bytes: number, isInCompany: boolean) {
   const company: Promise<unknown>[] = []
   const ask = (): unknown => company.push(gateway.call('GET', '/v1/whoami', undefined, { key: bob.key }))

@@ -317,7 +317,7 @@ describe('from one ping to the next', () => {
     expect(await s.code).toBe(1008)
   })
 
-  test('its pongs are counted anew', async () => {
+  test('the count of pongs begins again', async () => {
     await using s = await kept(50)
     let pings = 0
     s.client.on('ping', () => {

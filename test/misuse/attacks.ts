@@ -139,7 +139,6 @@ export const attacks = {
   /** 1,500 subscriptions to receivers that accept and say nothing, and mail to oneself. */
   subscribes: async (target, ready, signal) => {
     const receivers = await Promise.all(Array.from({ length: 150 }, () => silentReceiver(signal)))
-    await removeSubscriptions(target)
     await subscribeMany(target, 1_500, (index) => receivers[index % receivers.length]!)
     ready()
     await manyTimes(1, signal, async () => {
@@ -150,7 +149,6 @@ export const attacks = {
   /** As many subscriptions as it may have to a receiver that answers at once, all of which each message to oneself wakes. */
   wakes: async (target, ready, signal) => {
     const receiver = await promptReceiver(signal)
-    await removeSubscriptions(target)
     await subscribeMany(target, 500, () => receiver, { includeOwn: true })
     ready()
     await manyTimes(1, signal, async () => {
@@ -258,13 +256,6 @@ async function subscribeMany(
     ids.push(id)
   }
   return ids
-}
-
-/** Removes those of an earlier window, whose receivers are gone. */
-async function removeSubscriptions(target: Target): Promise<void> {
-  const { subscriptions = [] } = JSON.parse((await call(target, 'GET', '/v1/wake-subscriptions')) || '{}')
-  for (const { subscriptionId } of subscriptions)
-    await call(target, 'DELETE', `/v1/wake-subscriptions/${subscriptionId}`)
 }
 
 /** A receiver that takes each wake at once. */

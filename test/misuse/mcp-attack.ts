@@ -58,7 +58,7 @@ async function begin({ url, key }: Target): Promise<string> {
     const answer = await request(`${url}/mcp`, { method: 'POST', headers, body: initialize }).catch(() => undefined)
     await answer?.body.dump()
     if (answer?.statusCode !== 429) return String(answer?.headers['mcp-session-id'] ?? '')
-    // The flood of an earlier round has used up the rate.
+    // The rate of new sessions is used up.
     await new Promise((done) => setTimeout(done, Number(answer.headers['retry-after'] ?? 1) * 1_000))
   }
 }

@@ -29,7 +29,7 @@ const readyMaxMs = 180_000
 /** After an attack, before the next window: what removed agents have left is deleted meanwhile. */
 const restSeconds = 2
 
-/** How often it is looked whether an attacker is ready. */
+/** The time between two looks whether an attacker is ready. */
 const lookSeconds = 0.5
 
 let attackers = 0

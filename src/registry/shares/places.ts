@@ -81,7 +81,7 @@ export class Places {
     this.paceFurther(caller, changeCost.max - 1)
   }
 
-  /** Counts a request as several: so many more against the pace of its agent, while others are active. */
+  /** Adds requests to the pace of an agent while others are active, for one of its requests that costs as much as several. */
   paceFurther(caller: Caller, further: number): void {
     if (caller.kind !== 'agent' || !this.#company.isAround(caller.id)) return
     this.#pace.countFurther(caller, further)

@@ -19,6 +19,7 @@ export async function answerPost(context: McpFrontContext, req: Request, res: Re
   requireStillValid(context, callerOf(res), bearerKey(req))
   const post = { caller: callerOf(res), address: addressOf(context, req), req, res, posted: postedIn(req.body) }
   const { messages, isBatch } = post.posted
+  // The request itself was counted as one at the door.
   context.shares.paceFurther(post.caller, messages.length * companyLimits.mcpCost.max - 1)
   const flaw = isBatch ? undefined : paramsFlaw(messages[0])
   if (flaw) return void res.json(flaw)
