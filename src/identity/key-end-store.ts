@@ -17,7 +17,7 @@ const managed = statement<{ managerId: string }, { ownerId: string }>(
 )
 const pushesOfKey = statement<{ keyId: string; limit: number }, Omit<KeyedPush, 'configId'> & { target: string }>(
   sql`select id, project_id as "projectId", audience as "taskId", target from subscription
-    where key_id = ${p('keyId')} and kind = 'push' order by id ${limited}`,
+    where key_id = ${p('keyId')} and kind = 'push' order by id /*postgres || '' */ ${limited}`,
 )
 const moveSubscriptions = statement<{ from: string; to: string; now: number }>(
   sql`update subscription set key_id = ${p('to')}, updated_at = ${p('now')} where key_id = ${p('from')}`,

@@ -77,4 +77,23 @@ export const limited: SQL = sql`limit cast(${p('limit')} as bigint)`
 /** A condition that is checked after rows were found by their key. PostgreSQL may take a bare condition for selective and search by it. */
 export const lateFilter = (condition: SQL): SQL => sql`case when ${condition} then true else false end`
 
+/** Part of an index: the column of the owner, and the column of the ids of its rows. */
+interface OwnerIndex {
+  readonly owner: string
+  readonly id: string
+}
+
+/**
+ * The rows of one owner whose ids are after one and before another; default: all. Order by both columns. With the owner alone as a condition,
+ * PostgreSQL may walk over the rows of everybody in the order of the ids.
+ */
+export function ownedBetween(
+  { owner, id }: OwnerIndex,
+  value: Placeholder,
+  { after = sql.raw("''"), before = sql.raw("'~'") }: { readonly after?: SQL; readonly before?: SQL } = {},
+): SQL {
+  const columns = sql.raw(`(${owner}, ${id})`)
+  return sql`${columns} > (${value}, ${after}) and ${columns} < (${value}, ${before})`
+}
+
 export { type SQL, sql }

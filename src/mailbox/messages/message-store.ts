@@ -1,7 +1,7 @@
 import { firstMailOf } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
-import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
+import { limited, ownedBetween, p, type SQL, sql, statement } from '../../storage/statement.ts'
 import { type IdInterval, idsInThread } from './id-intervals.ts'
 import type { MailMessage } from './message.ts'
 
@@ -57,8 +57,10 @@ function pageOfThread(isVisible: SQL): SQL {
   return sql`select ${messageColumns} from (${ids}) page cross join message m
     where m.id = page.id /*postgres || '' */ order by page.id ${limited}`
 }
+const sentBefore = ownedBetween({ owner: 'm.sender_id', id: 'm.id' }, p('senderId'), { before: sql`${p('before')}` })
 const sentBy = statement<{ senderId: string; before: string; limit: number }, MessageRow>(sql`select ${messageColumns}
-  from message m where m.sender_id = ${p('senderId')} and m.task_id is null and m.id < ${p('before')} order by m.id desc ${limited}`)
+  from message m where m.task_id is null and ${sentBefore}
+  order by m.sender_id desc, m.id desc ${limited}`)
 
 export async function insertMessage(tx: Transaction, message: MailMessage): Promise<void> {
   await tx.run(insert, {

@@ -2,7 +2,7 @@ import { newUlid } from '../../lib/ids.ts'
 import { hashSecret, newApiKey } from '../../security/secret.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { limited, p, readFirst, sql, statement } from '../../storage/statement.ts'
+import { limited, ownedBetween, p, readFirst, sql, statement } from '../../storage/statement.ts'
 import type { WakePolicy } from '../agents/agent.ts'
 import { parseScopes, type Scope } from './scopes.ts'
 
@@ -73,10 +73,12 @@ const holder = readFirst(
       where k.hash = ${p('hash')} and k.revoked_at is null`,
   ),
 )
+const keysAfter = ownedBetween({ owner: 'agent_id', id: 'id' }, p('agentId'), { after: sql`${p('after')}` })
 const byAgent = statement<{ agentId: string; after: string; limit: number }, ApiKeyRow>(
   sql`select id as "keyId", label, scopes, expires_at as "expiresAt", last_used_at as "lastUsedAt", created_by as "createdBy",
       created_by_key as "createdByKey", created_at as "createdAt", revoked_at as "revokedAt"
-    from api_key where agent_id = ${p('agentId')} and id > ${p('after')} order by id ${limited}`,
+    from api_key where ${keysAfter}
+    order by agent_id, id ${limited}`,
 )
 const liveOfAgent = statement<{ agentId: string }, { count: number }>(
   sql`select count(*) as "count" from api_key where agent_id = ${p('agentId')} and revoked_at is null`,
@@ -87,7 +89,7 @@ const ofAgent = statement<{ id: string; agentId: string }, KeyState>(
 )
 const madeBy = statement<{ keyId: string }, KeyState>(
   sql`select id as "keyId", agent_id as "agentId", revoked_at as "revokedAt" from api_key
-    where created_by_key = ${p('keyId')} order by id`,
+    where created_by_key = ${p('keyId')} order by id /*postgres || '' */`,
 )
 const expired = statement<{ now: number; limit: number }, LiveKey>(
   sql`select id as "keyId", agent_id as "agentId" from api_key

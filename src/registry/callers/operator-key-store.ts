@@ -44,7 +44,7 @@ const byHash = statement<{ hash: string }, OperatorKeyRow>(
 const byId = statement<{ id: string }, OperatorKeyRow>(sql`select ${columns} from operator_key where id = ${p('id')}`)
 const all = statement<object, OperatorKeyRow>(sql`select ${columns} from operator_key order by created_at, id`)
 const madeBy = statement<{ keyId: string }, OperatorKeyRow>(
-  sql`select ${columns} from operator_key where created_by_key = ${p('keyId')} order by id`,
+  sql`select ${columns} from operator_key where created_by_key = ${p('keyId')} order by id /*postgres || '' */`,
 )
 const expired = statement<{ now: number; limit: number }, { id: string }>(
   sql`select id from operator_key where expires_at <= ${p('now')} and expires_at is not null and revoked_at is null

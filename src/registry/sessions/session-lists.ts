@@ -2,7 +2,7 @@ import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { outputLimits } from '../../limits.ts'
 import type { Reader } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { limited, ownedBetween, p, sql, statement } from '../../storage/statement.ts'
 import type { Session } from './session.ts'
 import { columns, fromRow, type SessionRow } from './session-row.ts'
 
@@ -16,9 +16,10 @@ const liveOfProject = statement<{ projectId: string; before: string; limit: numb
   sql`select ${columns} from session where project_id = ${p('projectId')} and id < ${p('before')} and ended_at is null
     order by id desc ${limited}`,
 )
+const endedBefore = ownedBetween({ owner: 'agent_id', id: 'id' }, p('agentId'), { before: sql`${p('before')}` })
 const endedOfAgent = statement<{ agentId: string; before: string; limit: number }, SessionRow>(
-  sql`select ${columns} from session where agent_id = ${p('agentId')} and id < ${p('before')} and ended_at is not null
-    order by id desc ${limited}`,
+  sql`select ${columns} from session where ${endedBefore}
+    and ended_at is not null order by agent_id desc, id desc ${limited}`,
 )
 const endedOfProject = statement<{ projectId: string; before: string; limit: number }, SessionRow>(
   sql`select ${columns} from session where project_id = ${p('projectId')} and id < ${p('before')} and ended_at is not null

@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
-import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { limited, ownedBetween, p, sql, statement } from '../../storage/statement.ts'
 import type { PresenceSource, PresenceState } from './presence.ts'
 import type { Conversation, EndReason, Process, Session } from './session.ts'
 import { columns, fromRow, type SessionRow } from './session-row.ts'
@@ -55,7 +55,8 @@ const anyEndedBefore = statement<{ before: number }, { one: number }>(
 const removeEnded = statement<{ before: number; limit: number }>(sql`delete from session where id in (
   select id from session where ended_at is not null and ended_at < ${p('before')} order by ended_at ${limited})`)
 const removeEndedOf = statement<{ agentId: string; limit: number }>(sql`delete from session where id in (
-  select id from session where agent_id = ${p('agentId')} and ended_at is not null order by id ${limited})`)
+  select id from session where ${ownedBetween({ owner: 'agent_id', id: 'id' }, p('agentId'))} and ended_at is not null
+  order by agent_id, id ${limited})`)
 const removeOf = statement<{ agentId: string }>(sql`delete from session where agent_id = ${p('agentId')}`)
 
 export async function insertSession(tx: Transaction, session: Session): Promise<void> {

@@ -1,0 +1,43 @@
+import { expect } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
+import { pruneEvents } from '../../src/log/prune-events.ts'
+import { silentLogger } from '../../src/logger.ts'
+import { pruneMessages } from '../../src/mailbox/retention.ts'
+import { pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
+import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { missedEdgeSweep } from '../../src/wakes/missed-edges.ts'
+import { pruneDeliveries } from '../../src/wakes/store/delivery-store.ts'
+import { pruneHeld } from '../../src/wakes/store/held-store.ts'
+import { openStore } from '../support/store.ts'
+
+/** Removes what is older than tomorrow from a store on which no gateway runs: the statements of all sweeps. */
+export async function pruneEverything(dataDir: string): Promise<void> {
+  await using db = await openStore(dataDir, systemClock)
+  const { signal } = new AbortController()
+  const tomorrow = Date.now() + 86_400_000
+  expect(await pruneEvents(db, tomorrow, signal)).toBeGreaterThan(0)
+  await pruneDeliveries(db, tomorrow, signal)
+  await pruneIdempotencyKeys(db, tomorrow, signal)
+  await pruneHeld(db, tomorrow, signal)
+  await missedEdgeSweep({ db, clock: systemClock, changed() {} }).run(signal)
+  await sweepSessions(db)
+  await pruneMessages(db, tomorrow, 1, signal)
+}
+
+async function sweepSessions(db: Database): Promise<void> {
+  const clock = { ...systemClock, now: () => Date.now() + 40 * 86_400_000 }
+  const nothing = async () => []
+  const context = {
+    db,
+    clock,
+    log: silentLogger,
+    append: nothing,
+    timeoutMs: 1,
+    drain: nothing,
+    hasWaiting: async () => false,
+    announce: async () => {},
+    changed: () => {},
+  }
+  expect(await endSilentSessions(context)).toBeGreaterThan(0)
+}
