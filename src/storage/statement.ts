@@ -68,6 +68,12 @@ export const skipLocked: SQL = sql.raw('/*postgres for update skip locked */')
 /** Locks the row until the transaction ends. PostgreSQL only; a comment on SQLite. */
 export const forUpdate: SQL = sql.raw('/*postgres for no key update */')
 
+/**
+ * Whether a column is among the ids of a subquery. PostgreSQL runs it once: a bare subquery it may run more than once, and skip other
+ * locked rows each time. It then looks up each id, also where it takes the table for a small one.
+ */
+export const inOnce = (ids: SQL): SQL => sql`/*array*/in (${ids}/*array*/)`
+
 /** A named parameter of a statement. */
 export const p = (name: string): Placeholder => sql.placeholder(name)
 

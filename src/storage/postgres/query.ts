@@ -52,7 +52,10 @@ function compile(statement: Statement): Compiled {
   return made
 }
 
-/** Activates the clauses that are comments for the embedded store. */
+/** Activates the clauses that are comments for the embedded store, and writes those of `inOnce`. */
 function uncomment(text: string): string {
-  return text.replaceAll(/\/\*postgres (.*?)\*\//g, '$1')
+  return text
+    .replaceAll(/\/\*postgres (.*?)\*\//g, '$1')
+    .replaceAll('/*array*/in (', '= any (array(')
+    .replaceAll('/*array*/)', '))')
 }

@@ -6,7 +6,7 @@ import {
 } from '../../registry/subscriptions/subscription-row.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { lateFilter, limited, p, type SQL, skipLocked, sql, statement } from '../../storage/statement.ts'
+import { inOnce, lateFilter, limited, p, type SQL, skipLocked, sql, statement } from '../../storage/statement.ts'
 import type { LeaseKey } from './lease.ts'
 
 /**
@@ -21,9 +21,6 @@ const notExcluded = sql`agent_id not in (${sql.join(
   Array.from({ length: excludedMax }, (_, index) => p(`agent${index}`)),
   sql`, `,
 )})`
-// PostgreSQL may run a bare subquery more than once, and skip other locked rows each time: then more rows are leased than the limit.
-const once = (ids: SQL): SQL =>
-  sql`/*postgres with chosen as materialized ( */${ids}/*postgres ) select id from chosen */`
 // The end of the range is stored with the lease: a digest that is sent again after a crash covers the same events.
 // A stream is written to by the gateway that it is connected to.
 const isOurs = sql`(stream_gateway is null or stream_gateway = ${p('gatewayId')})`
@@ -34,11 +31,13 @@ const leaseWhere = (condition: SQL) =>
   >(sql`update subscription
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
-  where id in (${once(sql`select id from subscription
-    where due_at <= ${p('now')} and ${condition} and ${isOurs} order by due_at ${limited} ${skipLocked}`)})
+  where id ${inOnce(sql`select id from subscription
+    where due_at <= ${p('now')} and ${condition} and ${isOurs} order by due_at ${limited} ${skipLocked}`)}
   returning ${subscriptionColumns}`)
-const leaseAny = leaseWhere(sql`status = 'active'`)
-const leaseNotExcluded = leaseWhere(sql`status = 'active' and ${notExcluded}`)
+// Late, because only the index of what is due finds it: in a store that was small PostgreSQL read the index of all that are active.
+const isActive = lateFilter(sql`status = 'active'`)
+const leaseAny = leaseWhere(isActive)
+const leaseNotExcluded = leaseWhere(sql`${isActive} and ${notExcluded}`)
 const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
 const leaseIdleRows = new RowsStatement<SubscriptionRow>(
   (value) => sql`${value(0)}, ${value(1)}, ${bigint(value(2))}, ${bigint(value(3))}`,
@@ -51,8 +50,8 @@ const nextDueWhere = (condition: SQL) =>
   statement<{ gatewayId: string }, { dueAt: number | null }>(
     sql`select min(due_at) as "dueAt" from subscription where due_at is not null and ${condition} and ${isOurs}`,
   )
-const nextDue = nextDueWhere(sql`status = 'active'`)
-const nextDueNotExcluded = nextDueWhere(sql`status = 'active' and ${notExcluded}`)
+const nextDue = nextDueWhere(isActive)
+const nextDueNotExcluded = nextDueWhere(sql`${isActive} and ${notExcluded}`)
 const renew = statement<{ id: string; owner: string; leasedUntil: number }>(
   sql`update subscription set due_at = ${p('leasedUntil')} where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
