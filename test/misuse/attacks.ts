@@ -4,6 +4,7 @@ import { SubscribeToTaskRequest } from '@a2a-js/sdk'
 import { A2AService } from '@a2a-js/sdk/server/grpc'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { type Attack, call, manyTimes, pause, send, type Target } from './attacker-calls.ts'
+import { largeAttack } from './large-attack.ts'
 import { mcpAttack } from './mcp-attack.ts'
 
 /** One agent with a key, each bad in a way of its own. */
@@ -187,33 +188,8 @@ export const attacks = {
       }),
     ])
   },
-  /** The largest message, mail, artifact and card that is taken, and the largest answers to them. */
-  largest: async (target, ready, signal) => {
-    const text = 'x'.repeat(3_000_000)
-    const concepts = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(200, 'c'))
-    const task = await send(target, 'large')
-    ready()
-    await manyTimes(4, signal, async (index) => {
-      const act = index % 5
-      if (act === 0) await send(target, text, { returnImmediately: true }, { taggedConcepts: concepts })
-      if (act === 1)
-        await call(
-          target,
-          'POST',
-          '/v1/messages',
-          JSON.stringify({
-            to: `@${target.handle}`,
-            subject: 's',
-            body: 'b'.repeat(262_144),
-            taggedConcepts: concepts,
-          }),
-        )
-      if (act === 2)
-        await call(target, 'POST', `/v1/tasks/${task}/artifacts`, JSON.stringify({ artifact: { parts: [{ text }] } }))
-      if (act === 3) await call(target, 'GET', `/v1/tasks/${task}`)
-      if (act === 4) await call(target, 'GET', '/v1/tasks?historyLength=100&includeArtifacts=true&pageSize=100')
-    })
-  },
+  /** The largest message, mail, artifact and description that is taken, and the largest answers to them. */
+  largest: largeAttack,
   /** Many large tasks, each read by a path of its own. */
   reads: async (target, ready, signal) => {
     const text = 'x'.repeat(3_000_000)
