@@ -33,8 +33,13 @@ export function cutLine(line: string, max: number): string {
   return line.length <= max ? line : oneLine(cutText(line, max))
 }
 
+/** ASCII without controls but tabs and ends of lines. */
+const plain = /^[\t\n -~]*$/
+
 /** Returns text of others as a person and a model both see it: its lines and tabs, without other characters that are not seen. */
 export function shownText(text: string): string {
+  // Most texts are like this, and ten times as fast.
+  if (plain.test(text)) return text
   return withoutFormats(text)
     .replace(/[\u2028\u2029]/g, '\n')
     .replace(/(?![\n\t])\p{Cc}/gu, '')
