@@ -209,6 +209,26 @@ export const attacks = {
       await call(target, 'GET', path, undefined, { 'a2a-version': '1.0' })
     })
   },
+  /** The longest pages: of 500 subscriptions, and of tasks, mail, events and sessions, all together. */
+  lists: async (target, ready, signal) => {
+    const taggedConcepts = Array.from({ length: 10 }, (_, index) => `concept-of-some-length-${index}`)
+    await subscribeMany(target, 500, () => 'http://127.0.0.1:9/', {}, { filters: { taggedConcepts } })
+    for (let count = 0; count < 250 && !signal.aborted; count++) await send(target, 'x'.repeat(1_000))
+    ready()
+    const pages = [
+      '/v1/wake-subscriptions',
+      '/v1/tasks?pageSize=100&historyLength=100&includeArtifacts=true',
+      '/v1/inbox?limit=200',
+      '/v1/messages?limit=200',
+      '/v1/events',
+      '/v1/agents',
+      '/v1/catalog',
+      '/v1/sessions?status=ended&limit=200',
+    ]
+    await manyTimes(64, signal, async (index) => {
+      await call(target, 'GET', pages[index % pages.length]!)
+    })
+  },
   /** Sessions of MCP without end, streams of theirs that nobody reads, and the largest answers of its tools. */
   tools: mcpAttack,
 } as const satisfies Record<string, Attack>
@@ -220,11 +240,12 @@ async function subscribeMany(
   count: number,
   urlOf: (index: number) => string,
   more: object = {},
+  rest: object = {},
 ): Promise<string[]> {
   const ids: string[] = []
   for (let index = 0; index < count; index++) {
     const metadata = { url: urlOf(index), coalesceWindow: 0, ...more }
-    const input = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook', harnessTargetMetadata: metadata }
+    const input = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook', harnessTargetMetadata: metadata, ...rest }
     const answer = await call(target, 'POST', '/v1/wake-subscriptions', JSON.stringify(input))
     const [, id] = /"subscriptionId":"([^"]+)"/.exec(answer) ?? []
     // What is refused once is refused again: a limit is reached.

@@ -18,8 +18,10 @@ import { type Feelings, Victims, type Wait } from './victims.ts'
 const seconds = numberFromEnv('ROUSE_MISUSE_SECONDS', 5)
 const rounds = numberFromEnv('ROUSE_MISUSE_ROUNDS', 4)
 const chosen = process.env.ROUSE_MISUSE_ATTACKS?.split(',')
-/** What any attack may make of a machine that is shared with it. The p99 of a send may rise by so much; the ratio itself is printed. */
-const riseMaxMs = 150
+/** How many times as long the others may wait at p99. The run fails where the whole interval of the ratio is above that. */
+const ratioMax = 1.2
+/** What any attack may make of a machine that is shared with it: the p99 of a send may rise by so much. */
+const riseMaxMs = 50
 const memoryMaxMb = 900
 const diskMaxMb = 2_500
 const attackMaxMs = 1_800_000
@@ -31,6 +33,8 @@ const restSeconds = 2
 
 /** The time between two looks whether an attacker is ready. */
 const lookSeconds = 0.5
+
+const kinds = ['send', 'wake', 'read'] as const
 
 let attackers = 0
 const rows: string[] = []
@@ -89,6 +93,7 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   rows.push(row(attack, quiet, attacked, gateway))
   console.log(rows.at(-1))
   expect(percentile(attacked, 'send', 'clock', 0.99) - percentile(quiet, 'send', 'clock', 0.99)).toBeLessThan(riseMaxMs)
+  for (const kind of kinds) expect([kind, intervalOf(quiet, attacked, kind)[0] <= ratioMax]).toEqual([kind, true])
   expect(await victims.subscriptionStatus()).toBe('active')
   expect(peakMb(gateway.pid)).toBeLessThan(memoryMaxMb)
   expect(diskMb(gateway.dataDir)).toBeLessThan(diskMaxMb)
@@ -147,6 +152,11 @@ function samplesOf(all: Window[], kind: keyof Feelings, clock: keyof Wait): numb
   return all.flatMap(({ feelings }) => feelings[kind].map((wait) => wait[clock]))
 }
 
+/** The interval of the ratio of two p99. */
+function intervalOf(quiet: Window[], attacked: Window[], kind: keyof Feelings, clock: keyof Wait = 'clock') {
+  return ratioInterval(samplesOf(quiet, kind, clock), samplesOf(attacked, kind, clock), 0.99)
+}
+
 function row(attack: string, quiet: Window[], attacked: Window[], gateway: ProcessGateway): string {
   const most = (all: Window[], kind: keyof LoopDelay) => Math.max(...all.map(({ loop }) => loop[kind]))
   const percent = (all: Window[]) => Math.round((100 * all.reduce((sum, { busy }) => sum + busy, 0)) / all.length)
@@ -154,10 +164,9 @@ function row(attack: string, quiet: Window[], attacked: Window[], gateway: Proce
   const both = (kind: keyof Feelings, clock: keyof Wait, part: number) => {
     const [before, after] = [percentile(quiet, kind, clock, part), percentile(attacked, kind, clock, part)]
     if (part < 0.99) return comparison(before, after)
-    const [least, most] = ratioInterval(samplesOf(quiet, kind, clock), samplesOf(attacked, kind, clock), part)
+    const [least, most] = intervalOf(quiet, attacked, kind, clock)
     return `${comparison(before, after)} (${(after / before).toFixed(2)} ×, ${least.toFixed(1)}–${most.toFixed(1)})`
   }
-  const kinds = ['send', 'wake', 'read'] as const
   const cells = [
     attack,
     ...kinds.flatMap((kind) => [both(kind, 'clock', 0.5), both(kind, 'clock', 0.99), both(kind, 'thread', 0.99)]),
