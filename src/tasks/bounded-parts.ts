@@ -11,7 +11,7 @@ export function requireBoundedParts(parts: readonly Part[]): void {
 }
 
 /**
- * The same for the parts of a large message, in slices: they may have 2.7 million such characters, and to search them takes up to 70 ns each.
+ * The same for the parts of a large message, in slices: they may have 2.7 million such characters, and to search them takes up to 0.1 µs each.
  * @param by the id of the sender
  */
 export async function requireBoundedPartsOfMany(parts: readonly Part[], by: string): Promise<void> {
