@@ -28,7 +28,7 @@ const further = [
   // Of the command line: what reads or changes a store. Texts, flags and stubs are the same on both.
   'test/cli/{agent-remove,audit,keys,mail,project-limits,sessions,sub-changes,team,text-input,waiting-mail,who}.test.ts',
   'test/cli/ids/own-ids.test.ts',
-  'test/grpc/{access,calls,connections,large-messages,late-messages,lifecycle,limits}.test.ts',
+  'test/grpc/{access,calls,connections,large-messages,late-messages,lifecycle,limits,stored-halves}.test.ts',
   // A stream that nobody reads loads its events from the store; a compressed body is refused before anything is read there.
   'test/fronts/{content-at-once,counted-streams,outage,unread-streams,unsendable-answer}.test.ts',
   'test/fronts/mcp/http/{large-reads,sessions,wakes}.test.ts',

@@ -42,7 +42,13 @@ export const inputLimits = {
   ),
   jsonValues: limit(100_000, 'values', 'values in a body'),
   jsonRpcId: limit(200, 'characters', 'the id of a JSON-RPC request'),
-  url: limit(2_048, 'characters', 'a webhook or push notification URL'),
+  url: limit(
+    2_048,
+    'characters',
+    'a webhook or push notification URL, the URL of a part, the URI of an extension of a message or an artifact',
+  ),
+  filename: limit(500, 'characters', 'the file name of a part of a message or an artifact'),
+  mediaType: limit(200, 'characters', 'the media type of a part of a message or an artifact'),
   pushHeader: limit(8 * KiB, 'characters', 'the token, and the credentials, of a push notification config'),
   pushConfigId: limit(255, 'characters', 'the id of a push notification config'),
   messageId: limit(

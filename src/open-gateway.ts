@@ -68,7 +68,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     await requeueAll(db)
     await db.transaction(disconnectStreams)
   }
-  const ports = undo.use(await openPorts(config, world))
+  const ports = undo.use(await openPorts(config, { ...world, audit }))
   const { url, grpcTarget, warnings } = ports
   const publicUrl = config.http.publicUrl ?? url
 

@@ -13,6 +13,8 @@ interface Edge {
   readonly isSecure: boolean
   /** Whether clients must present a certificate. Health checks need none. */
   readonly asksClients: boolean
+  /** Called with each request that is refused here. */
+  readonly noteRefused: (req: IncomingMessage, problem: Problem) => void
 }
 
 /** The first check of every HTTP request: it must name this gateway. Its answer gets headers that keep browsers from interpreting it. */
@@ -21,8 +23,9 @@ export function guardEdge(edge: Edge, listener: RequestListener): RequestListene
   return (req, res) => {
     for (const [name, value] of headers) res.setHeader(name, value)
     const problem = findFault(edge, req)
-    if (problem) sendProblem(res, problem, pathOf(req))
-    else listener(req, res)
+    if (!problem) return void listener(req, res)
+    edge.noteRefused(req, problem)
+    sendProblem(res, problem, pathOf(req))
   }
 }
 

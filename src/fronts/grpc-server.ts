@@ -1,5 +1,10 @@
 import { type AddressInfo, createServer, type Server as Listener, type Socket } from 'node:net'
-import { createServer as createSecureServer, type SecureContextOptions, type Server as SecureListener } from 'node:tls'
+import {
+  createServer as createSecureServer,
+  type SecureContextOptions,
+  type Server as SecureListener,
+  type TLSSocket,
+} from 'node:tls'
 import { silentLogger } from '../logger.ts'
 import { isVouchedFor } from '../security/tls-files.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
@@ -11,6 +16,11 @@ import type { ListeningOptions } from './http-server.ts'
 const drainMs = 5_000
 /** How long a client may take to close its connection after GOAWAY. */
 const lingerMs = 500
+
+interface GrpcListeningOptions extends ListeningOptions {
+  /** Called with each connection that is closed because its client has no certificate of the CA. */
+  readonly noteRefused?: (socket: Socket) => void
+}
 
 /**
  * The listening socket of gRPC. It can listen before the gateway is ready: the first connections wait. The code that answers calls
@@ -27,14 +37,18 @@ export class GrpcServer implements AsyncDisposable {
   #load: (() => Promise<GrpcServices>) | undefined
   #services: Promise<GrpcServices> | undefined
 
-  constructor({ bounds = connectionBounds(), connections, tls }: ListeningOptions = {}) {
+  constructor({ bounds = connectionBounds(), connections, tls, noteRefused = () => {} }: GrpcListeningOptions = {}) {
     this.#bounds = bounds
     this.#isSecure = tls !== undefined
     this.#listener = tls === undefined ? createServer() : secureListener(tls, bounds)
     const counted = connections ?? new Connections(bounds, silentLogger)
     this.#endHandshakes = counted.watch(this.#listener, this.#isSecure, (socket) => {
-      if (tls?.ca !== undefined && !isVouchedFor(socket)) socket.destroy()
-      else this.#accept(socket)
+      if (tls?.ca === undefined || isVouchedFor(socket)) return this.#accept(socket)
+      noteRefused(socket)
+      socket.destroy()
+    })
+    this.#listener.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+      if (lacksCertificate(error, socket)) noteRefused(wireOf(socket))
     })
   }
 
@@ -122,6 +136,16 @@ export class GrpcServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
+}
+
+/** Whether a handshake failed because the client has no certificate, or one that the CA has not signed. */
+function lacksCertificate({ code }: NodeJS.ErrnoException, { authorizationError }: TLSSocket): boolean {
+  return code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE' || Boolean(authorizationError)
+}
+
+/** The TCP socket below TLS. It still knows its other end when the handshake has failed; the one above it does not. */
+function wireOf(socket: TLSSocket): Socket {
+  return (socket as { _parent?: Socket })._parent ?? socket
 }
 
 function secureListener(tls: SecureContextOptions, bounds: ConnectionBounds): Listener {

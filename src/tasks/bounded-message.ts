@@ -1,10 +1,8 @@
-import { Problem } from '../errors.ts'
 import { isJsonObject } from '../lib/json.ts'
 import { isOneLine, lineFlaw } from '../lib/words.ts'
 import { inputLimits } from '../limits.ts'
 import { requireShallow } from './encoded.ts'
-
-type LimitName = keyof typeof inputLimits
+import { type LimitName, listOf, refused, requireFew, requireShort, requireShortLine, tooMuch } from './field-limits.ts'
 
 /** The fields of an A2A message, of any version and binding, that are counted before anything else is done with it. */
 interface Counted {
@@ -18,8 +16,8 @@ interface Counted {
 }
 
 /**
- * Refuses a message that exceeds the limits on messages, or whose ids are not valid. It reads counts and lengths only, so that its
- * cost does not grow with the content, except for metadata. Errors: `invalid-request`, `payload-too-large`.
+ * Refuses a message that exceeds the limits on messages, or whose ids or URIs are not valid. It reads no part, so that its cost does not
+ * grow with the content, except for metadata. Errors: `invalid-request`, `payload-too-large`.
  */
 export function requireBoundedMessage(message: Counted, requestMetadata?: unknown): void {
   for (const field of ['messageId', 'contextId', 'taskId'] as const) {
@@ -29,26 +27,22 @@ export function requireBoundedMessage(message: Counted, requestMetadata?: unknow
   requireFew(message.parts, 'message.parts', 'messageParts', 'Send the rest in another message.')
   requireFew(message.extensions, 'message.extensions', 'messageExtensions', 'Send only the ones that matter here.')
   requireFew(message.referenceTaskIds, 'message.referenceTaskIds', 'messageReferences', 'Name the nearest.')
-  for (const uri of listOf(message.extensions)) requireShort(uri, 'message.extensions', 'url', 'Name a shorter URI.')
-  for (const id of listOf(message.referenceTaskIds)) {
-    requireShort(id, 'message.referenceTaskIds', 'messageId', 'Name tasks by their ids.')
-  }
+  requireShortLines(message.extensions, 'message.extensions', 'url', 'Name a shorter URI.')
+  requireShortLines(message.referenceTaskIds, 'message.referenceTaskIds', 'messageId', 'Name tasks by their ids.')
   requireModestMetadata(message.metadata, 'message.metadata')
   requireModestMetadata(requestMetadata, 'metadata')
 }
 
 /** Errors: `invalid-request`. The error does not repeat the id, which may be long and hold any character. */
 export function requireBoundedId(id: string, field: string, limit: 'messageId' | 'pushConfigId' = 'messageId'): void {
-  requireShort(id, field, limit, 'Use a shorter id.')
-  if (isOneLine(id)) return
-  throw refused(field, lineFlaw(id))
+  requireShortLine(id, field, limit, 'Use a shorter id.')
 }
 
 /** Errors: `invalid-request`. */
 export function requireBoundedModes(modes: unknown): void {
   const field = 'configuration.acceptedOutputModes'
   requireFew(modes, field, 'outputModes', 'Send only the ones that you prefer.')
-  for (const mode of listOf(modes)) requireShort(mode, field, 'outputMode', 'Name media types.')
+  requireShortLines(modes, field, 'outputMode', 'Name media types.')
 }
 
 /** The `taggedConcepts` of a metadata object. Entries that are not strings are ignored. Errors: `invalid-request`, `payload-too-large`. */
@@ -74,30 +68,6 @@ function requireModestMetadata(metadata: unknown, field: string): void {
   }
 }
 
-function requireFew(list: unknown, field: string, limit: LimitName, remedy: string): void {
-  if (listOf(list).length > inputLimits[limit].max) throw beyond(field, 'entries', limit, remedy)
-}
-
-function requireShort(text: unknown, field: string, limit: LimitName, remedy: string): void {
-  if (typeof text === 'string' && text.length > inputLimits[limit].max) throw beyond(field, 'characters', limit, remedy)
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
-function refused(field: string, reason: string): Problem {
-  return new Problem('invalid-request', { field, detail: `${field}: ${reason}` })
-}
-
-function beyond(field: string, what: string, limit: LimitName, remedy: string): Problem {
-  const { max } = inputLimits[limit]
-  const detail = `${field}: has at most ${max} ${what}. ${remedy}`
-  return new Problem('invalid-request', { field, detail, extra: { limit, max } })
-}
-
-function tooMuch(field: string, limit: LimitName, remedy: string): Problem {
-  const { max } = inputLimits[limit]
-  const detail = `${field}: has more than ${max} bytes. ${remedy}`
-  return new Problem('payload-too-large', { field, detail, extra: { limit, max } })
+function requireShortLines(list: unknown, field: string, limit: LimitName, remedy: string): void {
+  for (const [index, text] of listOf(list).entries()) requireShortLine(text, `${field}[${index}]`, limit, remedy)
 }

@@ -1,10 +1,12 @@
+import { SendMessageRequest } from '@a2a-js/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { inputLimits } from '../../src/limits.ts'
+import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 import { sixWays, ways } from './six-ways.ts'
-import { sending, wireTo } from './wire.ts'
+import { errorInfo, sending, wireTo } from './wire.ts'
 
 let gateway: TestGateway
 let mallory: TestAgent
@@ -94,6 +96,129 @@ describe.each(ways)('over %s', (way) => {
   })
 })
 
+/** v0.3's protobuf has no file names. */
+const naming = ways.filter((way) => way !== 'HTTP+JSON 0.3' && way !== 'gRPC 0.3')
+const url = 'https://files.example/'
+const file = (fields: JsonObject): JsonObject => ({ parts: [{ text: 'see' }, { text: 'and' }, { url, ...fields }] })
+/** Texts that are not one line, and what is to be removed from each. */
+const hidden: [text: string, code: string][] = [
+  ['a\nb', 'U+000A'],
+  ['a\r\nb', 'U+000D'],
+  ['a\u001b[31mb', 'U+001B'],
+  ['a\u0085b', 'U+0085'],
+  ['a\u2028b', 'U+2028'],
+  ['a\u202efdp.exe', 'U+202E'],
+  ['a\u2066b', 'U+2066'],
+  ['a\u200bb', 'U+200B'],
+  ['a\u{e0041}b', 'U+E0041'],
+]
+type Field = 'filename' | 'mediaType' | 'url'
+const fieldsOf = (way: (typeof ways)[number]): Field[] =>
+  (naming as readonly string[]).includes(way) ? ['filename', 'mediaType', 'url'] : ['mediaType', 'url']
+
+describe.each(ways)('the fields of a part over %s', (way) => {
+  test('are one line of a bounded length, and a refusal names the part, the limit and the remedy', async () => {
+    for (const name of fieldsOf(way)) {
+      const field = `message.parts[2].${name}`
+      const { max } = inputLimits[name]
+      for (const text of ['x'.repeat(max + 1), `\n${'漢'.repeat(max)}`, 'x'.repeat(1_000_000)]) {
+        const said = await speak[way]!(file({ [name]: text }))
+        expect(said).toMatchObject({
+          isTheirs: true,
+          refusal: expect.stringContaining(`${field}: has at most ${max} characters. `),
+        })
+        expect(said.refusal).toMatch(/(Use|Name) a [^.]+\.?/)
+        expect(said.refusal!.length).toBeLessThan(300)
+        if (!plainErrors.has(way)) expect(said.metadata).toMatchObject({ field, limitName: name, max: String(max) })
+      }
+      for (const [text, code] of hidden) {
+        const said = await speak[way]!(file({ [name]: text }))
+        expect(said, code).toMatchObject({
+          isTheirs: true,
+          refusal: expect.stringContaining(`${field}: must be one line of text`),
+        })
+        expect(said.refusal).toContain(`Remove ${code}.`)
+        expect(said.refusal).not.toContain(text)
+        if (!plainErrors.has(way)) expect(said.metadata).toMatchObject({ code: 'invalid-request', field })
+      }
+    }
+  })
+
+  test('are read in the parts of a large message too, beginning with the first', async () => {
+    const parts: JsonObject[] = many(1_000).map((text) => ({ url: `${url}${'%C3%A9'.repeat(330)}${text}` }))
+    expect((await speak[way]!({ parts })).taskId).toBeTruthy()
+    const bad = [...parts.slice(0, 998), { url: `${url}\u202e` }, { url: 'x'.repeat(2_049) }]
+    const said = await speak[way]!({ parts: bad })
+    expect([said.isTheirs, said.refusal]).toEqual([
+      true,
+      expect.stringMatching(/^message\.parts\[998\]\.url: must be one/),
+    ])
+  })
+
+  test.each<[what: string, fields: JsonObject]>([
+    ['a charset', { mediaType: 'text/plain; charset=utf-8' }],
+    ['a long media type', { mediaType: `application/${'x'.repeat(188)}` }],
+    ['a name with spaces and emoji', { filename: 'Bericht (Ü) – 最終版 👩‍🚀 ❤️ 1️⃣ 🏳️‍🌈.pdf' }],
+    ['a Persian name with a non-joiner', { filename: 'می‌خواهم.txt' }],
+    ['a Hindi and a Malayalam name', { filename: 'क्‍ष അവന്‍.txt' }],
+    ['a name of 500 characters', { filename: '漢'.repeat(500) }],
+    ['a URL at the limit', { url: `${url}${'%20'.repeat(675)}`.padEnd(2_048, 'x') }],
+    ['a URL in another script', { url: `${url}ä/漢字?q=ü#é` }],
+    ['empty fields', { filename: '', mediaType: '' }],
+    ['an empty URL', { url: '' }],
+  ])('may be ordinary: %s', async (_, fields) => {
+    const { taskId, refusal } = await speak[way]!(file(fields))
+    expect([refusal, taskId]).toEqual([undefined, expect.any(String)])
+    const stored = (await gateway.call('GET', `/v1/tasks/${taskId}`, undefined, donna)).body.history[0].parts[2]
+    for (const name of fieldsOf(way)) {
+      // A field with its default value is left out, except for the content.
+      const sent = ({ url, ...fields } as JsonObject)[name]
+      expect(stored[name]).toBe(sent === '' && name !== 'url' ? undefined : sent)
+    }
+  })
+
+  test('extensions and output modes are one line each, by their index', async () => {
+    for (const [text, code] of hidden) {
+      const extended = await speak[way]!({ extensions: ['urn:a', `urn:${text}`] })
+      expect(extended.refusal).toMatch(/^message\.extensions\[1\]: must be one line of text/)
+      const preferring = await speak[way]!({}, undefined, ['text/plain', 'a/b', `c/${text}`])
+      expect(preferring.refusal).toMatch(/^configuration\.acceptedOutputModes\[2\]: must be one line of text/)
+      for (const said of [extended, preferring]) {
+        expect(said.isTheirs).toBe(true)
+        expect(said.refusal).toContain(`Remove ${code}.`)
+      }
+    }
+    const long = await speak[way]!({ extensions: ['urn:a', `urn:${'x'.repeat(2_045)}`] })
+    expect(long.refusal).toMatch(/^message\.extensions\[1\]: has at most 2048 characters\. Name a shorter URI\.$/)
+    const wide = await speak[way]!({}, undefined, ['x'.repeat(201)])
+    expect(wide.refusal).toMatch(/^configuration\.acceptedOutputModes\[0\]: has at most 200 characters\. Name media/)
+    const modes = ['', '*/*', 'text/plain; charset=utf-8', `a/${'b'.repeat(198)}`]
+    expect((await speak[way]!({ extensions: ['', `urn:${'x'.repeat(2_044)}`] }, undefined, modes)).taskId).toBeTruthy()
+  })
+})
+
+test('a refused field is the invalid parameter of JSON-RPC, HTTP 400 and INVALID_ARGUMENT', async () => {
+  const parts = [{ text: 'x', filename: 'a\nb' }]
+  const metadata = { code: 'invalid-request', field: 'message.parts[0].filename' }
+  const wire = wireTo(gateway, donna, mallory.key)
+  for (const method of ['SendMessage', 'SendStreamingMessage']) {
+    const { body } = await wire.rpc(method, sending({ parts }))
+    const { error } = typeof body === 'string' ? JSON.parse(/^data: (.*)$/m.exec(body)![1]!) : body
+    expect(error).toMatchObject({ code: -32602, data: [{ ...errorInfo, reason: 'INVALID_PARAMS', metadata }] })
+  }
+  for (const below of ['/message:send', '/message:stream']) {
+    const { status, body } = await wire.rest('POST', below, sending({ parts }))
+    expect([status, body.error.status]).toEqual([400, 'INVALID_ARGUMENT'])
+    expect(body.error.details[0]).toMatchObject({ ...errorInfo, metadata })
+  }
+  using client = rawClient(gateway.grpcTarget)
+  const request = SendMessageRequest.fromJSON({ tenant: 'agents/donna', ...sending({ parts }) })
+  expect(await client.unary('sendMessage', request, bearer(mallory.key))).toMatchObject({
+    code: 3,
+    info: metadata,
+  })
+})
+
 /** v0.3's protobuf has no references. */
 const referring = ways.filter((way) => way !== 'HTTP+JSON 0.3' && way !== 'gRPC 0.3')
 
@@ -123,7 +248,7 @@ test('a thousand parts of a thousand types are judged by a hundred modes, each o
   const parts = many(1_000).map((text) => ({ text, mediaType: `last/${text}` }))
   const wire = wireTo(gateway, sorter, mallory.key)
   expect((await wire.rpc('SendMessage', sending({ parts }))).body.result.task.id).toBeTruthy()
-  const odd = [...parts.slice(1), { text: 'x', mediaType: `odd/${'x'.repeat(100_000)}` }]
+  const odd = [...parts.slice(1), { text: 'x', mediaType: `odd/${'x'.repeat(190)}` }]
   const { error } = (await wire.rpc('SendMessage', sending({ parts: odd }))).body
   expect(error.message).toMatch(/mediaType: @sorter accepts .*, not odd\/xx/)
   expect(error.message.length).toBeLessThan(2_000)

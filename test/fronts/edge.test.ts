@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ownNames } from '../../src/fronts/edge.ts'
-import { connectionLimits } from '../../src/gateway-limits.ts'
+import { auditLimits, connectionLimits } from '../../src/gateway-limits.ts'
+import { isOneLine } from '../../src/lib/words.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { connectRaw } from '../support/raw-connection.ts'
+import { until } from '../support/until.ts'
 
 let gateway: TestGateway
 let proxied: TestGateway
@@ -58,6 +60,63 @@ describe('a page that has its own name point to this machine', () => {
   test('beyond loopback any name is accepted: a page can do no more than any client', () => {
     expect(ownNames('0.0.0.0', 'https://rouse.example')).toBeUndefined()
     expect(ownNames('::1', 'http://[fd00::1]/')).toEqual(new Set(['::1', 'fd00::1']))
+  })
+})
+
+describe('a refused name is in the audit', () => {
+  interface Row {
+    readonly count: number
+    readonly target: string
+  }
+  const countOf = (rows: Row[]) => rows.reduce((sum, { count }) => sum + count, 0)
+  const recorded = (of: TestGateway, count: number) =>
+    until(
+      async (): Promise<Row[]> =>
+        (await of.call('GET', '/v1/audit?project=*&outcome=misdirected-request&limit=500')).body.records,
+      (rows) => countOf(rows) >= count,
+    )
+
+  test('with where it came from, and without a caller; like attempts of a minute are one record', async () => {
+    await using fresh = await startGateway()
+    const key = `Authorization: Bearer ${fresh.adminKey}`
+    for (let n = 0; n < 200; n++) await ask(fresh, [`Host: page${n}.example`, key], `/v1/agents/${n}`)
+    await ask(fresh, ['Host: page.example', 'Upgrade: websocket', 'Connection: Upgrade'], '/v1/wake-stream')
+    const rows = await recorded(fresh, 201)
+    expect(countOf(rows)).toBe(201)
+    // A minute may have ended meanwhile.
+    expect(rows.length).toBeLessThanOrEqual(2)
+    for (const row of rows) {
+      expect(row).toMatchObject({
+        actor: '',
+        callerId: null,
+        keyId: null,
+        project: null,
+        address: '127.0.0.1',
+        front: 'gateway',
+        operation: 'http.request',
+        target: expect.stringMatching(/^page\d*\.example$/),
+        outcome: 'misdirected-request',
+      })
+    }
+    expect(JSON.stringify(rows)).not.toContain(fresh.adminKey)
+  })
+
+  test('as one line of a bounded length', async () => {
+    await using fresh = await startGateway()
+    await ask(fresh, [`Host: \u009b31m${'x'.repeat(5_000)}`])
+    const [row] = await recorded(fresh, 1)
+    expect(row!.target).toContain('31mxxx')
+    expect(row!.target.length).toBeLessThanOrEqual(auditLimits.target.max)
+    expect(isOneLine(row!.target)).toBe(true)
+  })
+
+  test('a request with too many header lines is no attempt', async () => {
+    await using fresh = await startGateway()
+    const lines = Array.from({ length: connectionLimits.headerLines.max + 1 }, (_, n) => `X-${n}: 1`)
+    expect(await ask(fresh, ['Host: evil.example', ...lines])).toMatch(/^HTTP\/1.1 431 /)
+    await ask(fresh, ['Host: evil.example'])
+    expect(countOf(await recorded(fresh, 1))).toBe(1)
+    expect((await fresh.call('GET', '/v1/audit?project=*&outcome=headers-too-large')).body.records).toEqual([])
   })
 })
 

@@ -210,6 +210,18 @@ test('with a CA for clients, only those with its certificate are answered, healt
       await new Promise((resolve) => socket.once('close', resolve).once('error', () => {}))
   }
   expect((await ask(gateway, '/v1/agents', client)).status).toBe(200)
+  const records = await until(
+    async () => JSON.parse((await ask(gateway, '/v1/audit?project=*&outcome=forbidden', client)).body).records,
+    (found: { front: string; operation: string; count: number }[]) =>
+      found.reduce((sum, { count }) => sum + count, 0) >= 4,
+  )
+  const nobody = { actor: '', callerId: null, keyId: null, target: '', address: expect.stringMatching(/^(::1|127)/) }
+  for (const record of records) expect(record).toMatchObject(nobody)
+  const counts: Record<string, number> = {}
+  for (const { front, operation, count } of records) {
+    counts[`${front} ${operation}`] = (counts[`${front} ${operation}`] ?? 0) + count
+  }
+  expect(counts).toEqual({ 'gateway http.request': 2, 'grpc grpc.connect': 2 })
   const socket = await handshake(`tcp://${gateway.grpcTarget}`, { ALPNProtocols: ['h2'], ...client })
   const [settings] = await once(socket, 'data')
   expect(settings).toBeInstanceOf(Buffer)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { restTable } from '../../src/fronts/rest/table.ts'
 import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { servedMs } from '../support/served-time.ts'
 
@@ -17,14 +18,27 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]())
 
 describe('a body that nests too deeply', () => {
-  test('is refused by every REST endpoint that accepts one, with the limit', async () => {
-    const { id } = await gateway.send('mallory', 'to myself', { key: mallory.key })
-    const body = `{"artifact":{"parts":[{"data":${nested(4183)}}]}}`
-    const { status, body: problem } = await gateway.call('POST', `/v1/tasks/${id}/artifacts`, body, {
-      key: mallory.key,
-    })
-    expect([status, problem.code, problem.limit]).toEqual([400, 'invalid-request', 'jsonDepth'])
-    expect((await gateway.call('GET', `/v1/tasks/${id}`, undefined, { key: mallory.key })).status).toBe(200)
+  /** Every route of REST that changes something, with and without a schema for its body. */
+  const routes = restTable.routes.map(({ route }) => route).filter((route) => !route.startsWith('GET '))
+
+  test('is refused by every REST route that takes one, with the limit', async () => {
+    expect(routes.length).toBeGreaterThan(30)
+    for (const route of routes) {
+      const [method, path] = route.replaceAll(/:\w+/g, 'mallory').split(' ') as [string, string]
+      const answers: unknown[] = []
+      // Some routes are for operators alone, others for agents. Who may not call a route is refused before its body is read.
+      for (const key of [gateway.adminKey, mallory.key]) {
+        for (const body of [nested(4183), `{"artifact":{"parts":[{"data":${nested(4183)}}]}}`]) {
+          const { status, body: problem } = await gateway.call(method, path, body, { key })
+          if (status !== 403) answers.push([route, status, problem.code, problem.limit])
+        }
+      }
+      expect(answers.length, route).toBeGreaterThan(0)
+      for (const answer of answers) expect(answer).toEqual([route, 400, 'invalid-request', 'jsonDepth'])
+    }
+    // Nothing was changed.
+    expect((await gateway.call('GET', '/v1/agents/mallory')).status).toBe(200)
+    expect((await gateway.call('GET', '/v1/whoami', undefined, { key: mallory.key })).status).toBe(200)
   })
 
   test('is refused over JSON-RPC and HTTP+JSON alike', async () => {

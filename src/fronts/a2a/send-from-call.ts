@@ -4,6 +4,7 @@ import { companyLimits } from '../../gateway-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { jsonTexts } from '../../lib/json-in-chunks.ts'
 import { beginSlice } from '../../lib/pauses.ts'
+import { requireBoundedParts, requireBoundedPartsOfMany } from '../../tasks/bounded-parts.ts'
 import { type BeginReading, readingBy } from '../../tasks/content-within.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { isLarge } from '../../tasks/large-message.ts'
@@ -96,7 +97,10 @@ export async function sendFromCall(
   // The transport has decoded it.
   if (isLargeOne) await beginSlice(call.caller.id)
   const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
-  const message = Message.toJSON(requireMessage(params)) as A2aMessage
+  const checked = requireMessage(params)
+  if (isLargeOne) await requireBoundedPartsOfMany(checked.parts, call.caller.id)
+  else requireBoundedParts(checked.parts)
+  const message = Message.toJSON(checked) as A2aMessage
   const push = params.configuration?.taskPushNotificationConfig
   const { idempotencyKey: key, caller } = call
   if (push) authorise(a2aOperation('CreateTaskPushNotificationConfig'), caller)

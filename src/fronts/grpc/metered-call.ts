@@ -25,6 +25,7 @@ export class MeteredCall extends ServerInterceptingCall {
   readonly #meter: Meter
   #reader: AnswerReader = { keyId: '' }
   #note: (bytes: number) => void = () => {}
+  #hasFailed = false
 
   constructor(wire: ServerInterceptingCallInterface, responder: Responder, method: Definition, meter: Meter) {
     super(wire, responder)
@@ -48,14 +49,12 @@ export class MeteredCall extends ServerInterceptingCall {
   }
 
   override sendMessage(message: unknown, callback: () => void): void {
-    const { unsent, stallMs, refusal } = this.#meter
+    const { unsent, stallMs } = this.#meter
     const reader = this.#reader
-    // Encoded here, where its size can be refused. `countingBytes` lets bytes pass when the message is written.
-    const bytes = this.#method.responseSerialize(message)
-    try {
-      if (!this.#method.responseStream) unsent.requireRoom(reader, bytes.length)
-    } catch (error) {
-      this.sendStatus(refusal(error))
+    const bytes = this.#encode(message)
+    if (!bytes) {
+      // What waits for the event of a stream must not wait for ever. Without a stream, a second status would follow.
+      if (this.#method.responseStream) callback()
       return
     }
     this.#note(bytes.length)
@@ -73,6 +72,23 @@ export class MeteredCall extends ServerInterceptingCall {
       taken()
       callback()
     })
+  }
+
+  /**
+   * Encodes an answer here, where its size can be refused. `countingBytes` lets bytes pass when the message is written. Undefined: it was
+   * refused, or cannot be encoded, and the call has its status.
+   */
+  #encode(message: unknown): Buffer | undefined {
+    if (this.#hasFailed) return undefined
+    try {
+      const bytes = this.#method.responseSerialize(message)
+      if (!this.#method.responseStream) this.#meter.unsent.requireRoom(this.#reader, bytes.length)
+      return bytes
+    } catch (error) {
+      this.#hasFailed = true
+      this.sendStatus(this.#meter.refusal(error))
+      return undefined
+    }
   }
 }
 

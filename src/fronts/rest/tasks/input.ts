@@ -14,13 +14,13 @@ const part = z
   .looseObject({
     text: z.string({ error: 'must be a string' }).optional(),
     raw: z.string({ error: 'must be a string in base64' }).refine(isBase64, 'must be a string in base64').optional(),
-    url: z.string({ error: 'must be a URL' }).optional(),
+    url: line(inputLimits.url.max).optional(),
     data: z
       .unknown()
       .refine((value) => value !== null, nullData)
       .optional(),
-    filename: line(500).optional(),
-    mediaType: line(200).optional(),
+    filename: line(inputLimits.filename.max).optional(),
+    mediaType: line(inputLimits.mediaType.max).optional(),
     metadata,
   })
   .refine((value) => contentsOf(value).length === 1, {
