@@ -41,11 +41,17 @@ export async function answerBatch(
   leaveDoor(res)
   const answers: string[] = []
   const unread: (() => void)[] = []
+  let signal: AbortSignal | undefined
+  // One for all messages: each would listen to the same answer.
+  const gone = (): AbortSignal => {
+    signal ??= untilGone(res, new AbortController().signal)
+    return signal
+  }
   /** Undefined: nobody reads the answer. */
   const answerInPlace = async (request: JSONRPCRequest): Promise<string | undefined> => {
     if (answers.length > 0) shares.spendRequest(caller)
     unsent.requireRoom(readerOf(caller))
-    const bulk = newBulk({ what: undefined, bytes: 0, gone: () => untilGone(res, new AbortController().signal) })
+    const bulk = newBulk({ what: undefined, bytes: 0, gone })
     const leave = await shares.enter(caller, bulk)
     try {
       if (res.closed) return undefined
