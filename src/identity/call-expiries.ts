@@ -46,7 +46,7 @@ export class CallExpiries implements Disposable {
     for (const call of expired) this.#expiries.delete(call)
     this.#setTimer(nextAt)
     for (const call of expired) call.abort('expired')
-  }
+  };
 
   [Symbol.dispose](): void {
     this.#isDisposed = true

@@ -88,7 +88,9 @@ test('a stream of an operator ends within a second after its key expires', async
   await using gateway = await startGateway({ overrides: { clock } })
   const terms = { role: 'viewer', expiresInSeconds: lifeMs / 1_000 }
   const { body } = await gateway.call('POST', '/v1/operator-keys', terms)
-  await using stream = await openEventStream(`${gateway.url}/v1/events`, { authorization: `Bearer ${body.operatorKey}` })
+  await using stream = await openEventStream(`${gateway.url}/v1/events`, {
+    authorization: `Bearer ${body.operatorKey}`,
+  })
   clock.advance(lifeMs - 1 + withinMs)
   expect((await stream.take(10)).at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
 })
