@@ -32,8 +32,9 @@ export class OpenCalls implements Disposable {
 
   /**
    * Counts a call as open until it is disposed. One key may have half of the calls of its agent, so a leaked key cannot use all of
-   * them. Without a kind it only ends with its key: it does not wait, or what waits in it counts itself. Errors: `unauthenticated`
-   * when the key was revoked or the agent removed meanwhile, `limit-exceeded` when too many are open.
+   * them. Without a kind it only ends when its key is revoked: it does not wait, or what waits in it counts itself, and a request that
+   * began before its key expired is answered. Errors: `unauthenticated` when the key was revoked or the agent removed meanwhile,
+   * `limit-exceeded` when too many are open.
    */
   open(caller: OpenCaller, kind?: OpenCallKind): OpenCall {
     const { keyId, id } = caller
@@ -50,7 +51,7 @@ export class OpenCalls implements Disposable {
     const controller = new AbortController()
     add(byKey, controller, kind)
     if (byAgent) add(byAgent, controller, kind)
-    this.#expiries.add(controller, caller.expiresAt)
+    if (kind) this.#expiries.add(controller, caller.expiresAt)
     return {
       signal: controller.signal,
       [Symbol.dispose]: () => {

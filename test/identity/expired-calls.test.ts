@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { connect, dialects, saying, sendForTask, tell } from '../a2a/connect.ts'
+import { beginSession, openStream } from '../fronts/mcp/http/wire.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -27,6 +28,8 @@ async function openAll(gateway: TestGateway, key: string) {
   const subscribe = async () => (await gateway.call('POST', '/v1/wake-subscriptions', fields, spy)).body.subscriptionId
   const reader = await readWakes(gateway, spy, [await subscribe()])
   const socket = await openWakeSocket(gateway, spy, [await subscribe()])
+  const mcp = await openStream(gateway, spy, await beginSession(gateway, spy))
+  expect(mcp.status).toBe(200)
   await gateway.call('POST', '/v1/sessions', { surface: 'test' }, spy)
   const inbox = gateway.call('GET', '/v1/inbox?waitSeconds=50', undefined, spy)
   const sending = expect(sendForTask(clients[0]!, saying('wait'))).rejects.toThrow(/expired/)
@@ -36,7 +39,7 @@ async function openAll(gateway: TestGateway, key: string) {
   )
   await gateway.call('GET', '/v1/whoami', undefined, spy)
   return {
-    isOpen: () => !reader.hasEnded && socket.socket.readyState === socket.socket.OPEN,
+    isOpen: () => !reader.hasEnded && !mcp.hasEnded && socket.socket.readyState === socket.socket.OPEN,
     /** Resolves when all have ended with the right error. */
     async ended() {
       const refused = streams.map((stream) => expect(stream.next()).rejects.toThrow(/expired/))
@@ -44,6 +47,11 @@ async function openAll(gateway: TestGateway, key: string) {
       expect((await log.take(100)).at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
       expect(await inbox).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
       expect(await socket.closed).toBe(1008)
+      await until(
+        () => mcp.hasEnded,
+        (hasEnded) => hasEnded,
+      )
+      await mcp[Symbol.asyncDispose]()
       await reader[Symbol.asyncDispose]()
       await log[Symbol.asyncDispose]()
     },
