@@ -29,7 +29,7 @@ export async function measure({ times, streams, warmUp }) {
       return [name, median(values).toFixed(1), Math.max(...values).toFixed(1)]
     }
     return [
-      `${store.version}; ${times} revocations one after the other, each of a key with ${streams} streams open on the other gateway. In ms. ${busyNote([{ busy }])}`,
+      `${store.version}; ${times} revocations one after the other, streams of each key that are open on the other gateway: ${streams}. In ms. ${busyNote([{ busy }])}`,
       table(
         ['from', 'median', 'max'],
         [row('the request that revokes', 'afterRequest'), row('its answer', 'afterAnswer')],
