@@ -1,4 +1,6 @@
-# Node's long-term support. A tag moves: where a build must be repeatable, name the digest too, e.g.
+# Node's long-term support. Tags, so that a build has the fixes of its day. A tag moves: where a build must be repeatable, name the
+# digests too, without a change of this file. Look them up, then name them, here or as NODE_IMAGE and NODE_SLIM_IMAGE in .env:
+#   docker buildx imagetools inspect node:24-bookworm --format '{{.Manifest.Digest}}'
 #   docker build --build-arg NODE=node:24-bookworm@sha256:… --build-arg NODE_SLIM=node:24-bookworm-slim@sha256:… .
 ARG NODE=node:24-bookworm
 ARG NODE_SLIM=node:24-bookworm-slim

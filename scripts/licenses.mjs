@@ -1,19 +1,22 @@
 #!/usr/bin/env node
-// Prints the licence of every locked package, and fails where one is not allowed.   npm run licenses [-- <lock file>]
+// Prints the licence of every locked package, and fails where one is not allowed.   node scripts/licenses.mjs [--tools] [<lock file>]
+// --tools: nothing of this lock file is shipped. npm run licenses does this for both lock files of the repository.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /** What may be shipped with an Apache-2.0 program, without a duty beyond its notice. */
 const shipped = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
 /** What may be used to build and test, beside that. */
-const tools = [...shipped, 'MPL-2.0', 'Unlicense']
+const tools = [...shipped, 'MPL-2.0', 'Python-2.0', 'Unlicense']
 
-const path = process.argv[2] ?? fileURLToPath(new URL('../package-lock.json', import.meta.url))
+const argv = process.argv.slice(2)
+const areTools = argv[0] === '--tools'
+const path = argv[areTools ? 1 : 0] ?? fileURLToPath(new URL('../package-lock.json', import.meta.url))
 const { packages } = JSON.parse(readFileSync(path, 'utf8'))
 const rows = Object.entries(packages)
   .filter(([place]) => place !== '')
   .map(([place, { version, license = 'none', dev, devOptional }]) => {
-    const isTool = Boolean(dev || devOptional)
+    const isTool = areTools || Boolean(dev || devOptional)
     const isAllowed = allows(isTool ? tools : shipped, license)
     return {
       name: place.replace(/^.*node_modules\//, ''),

@@ -113,7 +113,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { tasks, sessions } = features
 
   // callers
-  const openCalls = new OpenCalls()
+  const openCalls = new OpenCalls(clock)
+  undo.defer(() => openCalls[Symbol.dispose]())
   const openCallCheck = undo.use(new OpenCallCheck(core, openCalls))
   cluster.on({ revoked: (ids) => openCalls.end(ids), missed: () => openCallCheck.checkNow() })
   const { notifyRevoked: revoked } = cluster

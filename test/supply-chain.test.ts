@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { dataDirectory } from './support/data-directory.ts'
@@ -15,45 +15,99 @@ interface Locked {
   readonly hasInstallScript?: boolean
 }
 
+interface Manifest {
+  readonly version?: string
+  readonly scripts?: object
+  readonly allowScripts: Readonly<Record<string, boolean>>
+}
+
 const root = resolve(import.meta.dirname, '..')
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
-const packages = (Object.entries(lock.packages) as [string, Locked][]).filter(([place]) => place !== '')
+const json = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 const nameOf = (place: string) => place.replace(/^.*node_modules\//, '')
 
-test('every package is locked to one content, and comes from the registry', () => {
-  expect(lock.lockfileVersion).toBe(3)
-  expect(packages.length).toBeGreaterThan(100)
-  for (const [place, { version, resolved, integrity, link }] of packages) {
-    expect(place).toMatch(/^node_modules\//)
-    expect(version, place).toMatch(/^\d+\.\d+\.\d+/)
-    expect(integrity, place).toMatch(/^sha512-[A-Za-z0-9+/]{86}==$/)
-    expect(link, place).toBeUndefined()
-    // Left out, it is the registry that npm is set up for; a git address or a file would be written here.
-    expect(resolved ?? 'https://registry.npmjs.org/', place).toMatch(/^https:\/\/registry\.npmjs\.org\//)
-  }
+/** Both packages of this repository: what is shipped, and the measurements with their peers. */
+const projects = ['.', 'bench'].map((folder) => {
+  const lock = json(`${folder}/package-lock.json`)
+  const packages = (Object.entries(lock.packages) as [string, Locked][]).filter(([place]) => place !== '')
+  return { folder, manifest: json(`${folder}/package.json`) as Manifest & Record<string, object>, lock, packages }
 })
+const [{ manifest, packages }] = projects as [(typeof projects)[0]]
 
-test('the lock is of this manifest', () => {
+test.each(projects)(
+  'every package of $folder is locked to one content, and comes from the registry',
+  ({ lock, packages }) => {
+    expect(lock.lockfileVersion).toBe(3)
+    expect(packages.length).toBeGreaterThan(100)
+    for (const [place, { version, resolved, integrity, link }] of packages) {
+      expect(place).toMatch(/^node_modules\//)
+      expect(version, place).toMatch(/^\d+\.\d+\.\d+/)
+      expect(integrity, place).toMatch(/^sha512-[A-Za-z0-9+/]{86}==$/)
+      expect(link, place).toBeUndefined()
+      // Left out, it is the registry that npm is set up for; a git address or a file would be written here.
+      expect(resolved ?? 'https://registry.npmjs.org/', place).toMatch(/^https:\/\/registry\.npmjs\.org\//)
+    }
+  },
+)
+
+test.each(projects)('the lock of $folder is of its manifest', ({ lock, manifest }) => {
   for (const group of ['dependencies', 'devDependencies', 'engines']) {
     expect(lock.packages[''][group]).toEqual(manifest[group])
   }
 })
 
-test('whether a package may run a script when it is installed is decided for each that has one', () => {
-  const scripted = new Set(
-    packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => nameOf(place)),
-  )
-  expect(Object.keys(manifest.allowScripts).sort()).toEqual([...scripted].sort())
+test.each(projects)(
+  'whether a package of $folder may run a script when it is installed is decided for each that has one',
+  ({ manifest, packages }) => {
+    const scripted = new Set(
+      packages.filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => nameOf(place)),
+    )
+    expect(Object.keys(manifest.allowScripts).sort()).toEqual([...scripted].sort())
+  },
+)
+
+test('the script of protobufjs is not run', () => {
   // It looks at the versions of those who depend on it, and changes nothing.
   expect(manifest.allowScripts.protobufjs).toBe(false)
 })
 
+/** Whether the installed npm has `--strict-allow-scripts`. An older npm would ignore the flag. */
+const npmDecides =
+  execFileSync('npm', ['config', 'get', 'strict-allow-scripts'], { encoding: 'utf8' }).trim() === 'false'
+if (!npmDecides) console.warn('The installed npm does not check allowScripts: only the lock files are compared here.')
+
+/** What `npm ci` says of a manifest and a lock before it installs anything. It asks nobody, and writes nothing. */
+function preflight(folder: string, manifest: Manifest) {
+  using directory = dataDirectory()
+  copyFileSync(join(root, folder, 'package-lock.json'), join(directory.path, 'package-lock.json'))
+  // The scripts of the project itself would be run.
+  writeFileSync(join(directory.path, 'package.json'), JSON.stringify({ ...manifest, scripts: {} }))
+  const argv = ['ci', '--dry-run', '--strict-allow-scripts', '--offline', '--no-audit', '--no-fund']
+  const { status, stderr } = spawnSync('npm', argv, { cwd: directory.path, encoding: 'utf8' })
+  return { status, stderr }
+}
+
+// The attack: a package that is on its way in brings a script that nobody has looked at.
+test.runIf(npmDecides).each(projects)(
+  'npm itself finds no undeclared install script in $folder, and refuses one',
+  ({ folder, manifest }) => {
+    expect(preflight(folder, manifest)).toMatchObject({ status: 0 })
+    const { 'better-sqlite3': _, ...others } = manifest.allowScripts
+    const { status, stderr } = preflight(folder, { ...manifest, allowScripts: others })
+    expect(status).not.toBe(0)
+    expect(stderr).toMatch(/ESTRICTALLOWSCRIPTS[\s\S]*better-sqlite3@/)
+  },
+)
+
 test('`npm run licenses` names every package, and fails for a licence that is not allowed', () => {
   const run = (...argv: string[]) =>
     spawnSync(process.execPath, [join(root, 'scripts/licenses.mjs'), ...argv], { encoding: 'utf8' })
-  const { status, stdout } = run()
-  expect([status, stdout.trim().split('\n').length]).toEqual([0, packages.length])
+  for (const { folder, packages } of projects) {
+    const { status, stdout } = folder === '.' ? run() : run('--tools', join(root, folder, 'package-lock.json'))
+    expect([status, stdout.trim().split('\n').length]).toEqual([0, packages.length])
+  }
+  expect(manifest.scripts).toMatchObject({
+    licenses: 'node scripts/licenses.mjs && node scripts/licenses.mjs --tools bench/package-lock.json',
+  })
   using directory = dataDirectory()
   const doctored = join(directory.path, 'lock.json')
   const named = (license: string, dev: boolean) => ({ version: '1.0.0', license, dev })
@@ -69,6 +123,7 @@ test('`npm run licenses` names every package, and fails for a licence that is no
   const refused = run(doctored)
   expect(refused.status).toBe(1)
   expect(refused.stderr.match(/^\w@/gm)).toEqual(['a@', 'b@', 'c@', 'd@'])
+  expect(run('--tools', doctored).stderr.match(/^\w@/gm)).toEqual(['a@', 'd@', 'c@'])
 })
 
 test('`npm run sbom` lists every package, with the hash of each', () => {

@@ -21,7 +21,7 @@ export function checkCompose({ services, volumes = {}, networks = {}, secrets = 
   const wrong = []
   const check = (isRight, message) => isRight || wrong.push(message)
   for (const [name, service] of Object.entries(services)) {
-    check(/^[\w./-]+(:[\w.-]+)?$/.test(service.image ?? ''), `${name} has no image`)
+    check(/^[\w./-]+(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/.test(service.image ?? ''), `${name} has no image`)
     for (const other of Object.keys(service.depends_on ?? {})) {
       check(services[other], `${name} depends on ${other}, which is no service`)
       const isChecked = services[other]?.healthcheck || services[other]?.build

@@ -10,7 +10,7 @@ const everyMs = openLimits.keyCheck.max * 1_000
 
 /**
  * Checks whether the keys of open calls are still valid, and ends the calls of those that are not: a message of another gateway
- * that revoked a key may be lost.
+ * that revoked a key may be lost, and the clock may have been set forward.
  */
 export class OpenCallCheck implements AsyncDisposable {
   readonly #core: Base
@@ -59,7 +59,7 @@ export class OpenCallCheck implements AsyncDisposable {
 
   async #check(): Promise<void> {
     const callers = this.#openCalls.keys()
-    this.#openCalls.endExpired(this.#core.clock.now())
+    this.#openCalls.endExpired()
     const dead = [
       ...(await this.#deadAmong(callers.filter(isAgentKey), findLiveKeys)),
       ...(await this.#deadAmong(callers.filter(isOperatorKey), findLiveOperatorKeys)),

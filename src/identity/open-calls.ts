@@ -1,13 +1,15 @@
 import { Problem } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitExceeded, limitFor } from '../registry/shares/caller-limits.ts'
+import { CallExpiries } from './call-expiries.ts'
 
 /** A stream, or a call that waits: a send for its task, a read of the inbox for mail. */
 export type OpenCallKind = 'streams' | 'blockingCalls'
 
 /** An open stream or blocking call. */
 export interface OpenCall extends Disposable {
-  /** Aborts when the key of the call is revoked, or its agent is removed. */
+  /** Aborts when the key of the call is revoked or expires, or its agent is removed. */
   readonly signal: AbortSignal
 }
 
@@ -18,16 +20,21 @@ export type OpenCaller = Pick<Caller, 'kind' | 'id' | 'keyId' | 'expiresAt' | 'l
 const endedMax = 10_000
 
 /** The open streams and calls of this gateway, by key and by agent. */
-export class OpenCalls {
+export class OpenCalls implements Disposable {
   readonly #calls = new Map<string, CallsOfOne>()
-  /** When the credential of each call expires, ms since the epoch: the tokens of a login share a key id, and expire one by one. */
-  readonly #expiries = new Map<AbortController, number>()
+  /** By call: the tokens of a login share a key id, and expire one by one. */
+  readonly #expiries: CallExpiries
   readonly #ended = new Set<string>()
+
+  constructor(clock: Clock) {
+    this.#expiries = new CallExpiries(clock)
+  }
 
   /**
    * Counts a call as open until it is disposed. One key may have half of the calls of its agent, so a leaked key cannot use all of
-   * them. Without a kind it only ends with its key: it does not wait, or what waits in it counts itself. Errors: `unauthenticated`
-   * when the key was revoked or the agent removed meanwhile, `limit-exceeded` when too many are open.
+   * them. Without a kind it only ends when its key is revoked: it does not wait, or what waits in it counts itself, and a request that
+   * began before its key expired is answered. Errors: `unauthenticated` when the key was revoked or the agent removed meanwhile,
+   * `limit-exceeded` when too many are open.
    */
   open(caller: OpenCaller, kind?: OpenCallKind): OpenCall {
     const { keyId, id } = caller
@@ -44,7 +51,7 @@ export class OpenCalls {
     const controller = new AbortController()
     add(byKey, controller, kind)
     if (byAgent) add(byAgent, controller, kind)
-    this.#expiries.set(controller, caller.expiresAt ?? Number.POSITIVE_INFINITY)
+    if (kind) this.#expiries.add(controller, caller.expiresAt)
     return {
       signal: controller.signal,
       [Symbol.dispose]: () => {
@@ -84,9 +91,14 @@ export class OpenCalls {
     }
   }
 
-  /** Ends the calls whose key or token has expired. Other tokens of the same login keep theirs. */
-  endExpired(now: number): void {
-    for (const [controller, expiresAt] of [...this.#expiries]) if (expiresAt <= now) controller.abort('revoked')
+  /** Ends the calls whose key or token has expired. Other tokens of the same login keep theirs. A timer does the same in time. */
+  endExpired(): void {
+    this.#expiries.endExpired()
+  }
+
+  /** Stops the timer. The calls stay open. */
+  [Symbol.dispose](): void {
+    this.#expiries[Symbol.dispose]()
   }
 
   /** The keys with open calls. */
@@ -135,11 +147,11 @@ function remove(calls: CallsOfOne, controller: AbortController, kind: OpenCallKi
   if (kind) calls[kind] -= 1
 }
 
-/** The error of an open call whose key was revoked, or whose agent was removed. */
+/** The error of an open call whose key was revoked or has expired, or whose agent was removed. */
 export function revoked(): Problem {
   return new Problem('unauthenticated', {
     detail:
-      'The API key was revoked or its agent was removed while the call was open. Ask an operator for another key.',
+      'The API key was revoked or has expired, or its agent was removed, while the call was open. Ask an operator for another key.',
   })
 }
 

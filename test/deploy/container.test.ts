@@ -59,6 +59,34 @@ test('the image runs without privileges, on a maintained Node, and has no secret
   ])
 })
 
+test('a digest can be named for every image without a change of a file, and the defaults are the same everywhere', () => {
+  const defaults = (pattern: RegExp, text: string) =>
+    Object.fromEntries([...text.matchAll(pattern)].map(([, ...of]) => of))
+  const args = defaults(/^ARG (\w+)=(\S+)$/gm, dockerfile)
+  // Before the first stage: only there does a FROM read them.
+  expect(dockerfile.lastIndexOf('\nARG ')).toBeLessThan(dockerfile.indexOf('\nFROM '))
+  for (const [, base] of dockerfile.matchAll(/^FROM (\S+)/gm)) expect(Object.keys(args)).toContain(base!.slice(2, -1))
+  const passed = [...block('x-gateway').matchAll(/^ {6}(\w+): \$\{(\w+):-(\S+)\}$/gm)]
+  expect(Object.fromEntries(passed.map(([, arg, , image]) => [arg, image]))).toEqual(args)
+
+  const images = [...compose.matchAll(/^ +image: (\S+)$/gm)].map(([, image]) => image!)
+  const given = [...passed.map(([, , name, image]) => [name, image])]
+  for (const image of images.filter((image) => image !== 'rouse')) {
+    const [, name, tag] = /^\$\{(\w+_IMAGE):-([\w-]+:[\w.-]+)\}$/.exec(image) ?? []
+    given.push([name, tag])
+  }
+  expect(Object.fromEntries(given)).toEqual(defaults(/^(\w+_IMAGE)=(\S+)$/gm, example))
+})
+
+test('the trial of a deployment accepts an image with a digest', async () => {
+  const { checkCompose } = await import('../../deploy/try/compose.mjs')
+  const wrongOf = (image: string) =>
+    checkCompose({ services: { proxy: { image, ports: [] } } }, { nginx: '', exposed: [] }) as string[]
+  const digest = `sha256:${'0a'.repeat(32)}`
+  for (const image of ['nginx:1.28', `nginx:1.28@${digest}`, `nginx@${digest}`]) expect(wrongOf(image)).toEqual([])
+  for (const image of [`nginx:1.28@${digest.slice(0, -1)}`, 'nginx:1.28@']) expect(wrongOf(image)).toHaveLength(1)
+})
+
 test('every container is without privileges, read-only and bounded', () => {
   expect(block('x-hardened')).toMatch(/read_only: true[\s\S]*cap_drop:\s+- ALL[\s\S]*no-new-privileges:true/)
   for (const name of services) {

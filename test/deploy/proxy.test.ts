@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { connectionLimits } from '../../src/gateway-limits.ts'
+import { companyLimits, connectionLimits } from '../../src/gateway-limits.ts'
 import { inputLimits } from '../../src/limits.ts'
 
 const nginx = readFileSync(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8')
@@ -9,10 +9,15 @@ const [beforeHttp, http, grpc] = nginx.split(/^ {2}server \{$/m) as [string, str
 
 const units: Record<string, number> = { '': 1, k: 1024, m: 1024 * 1024, s: 1, h: 3600 }
 
-/** The value of a directive in bytes or seconds. */
+/** The values of a directive, each in bytes or seconds. */
+function values(text: string, directive: string): number[] {
+  const [, words = ''] = new RegExp(`^ *${directive}((?: \\d+\\w?)+);$`, 'm').exec(text) ?? []
+  return [...words.matchAll(/ (\d+)(\w?)/g)].map(([, count, unit]) => Number(count) * units[unit ?? '']!)
+}
+
+/** The value of a directive that has one; NaN: there is no such directive. */
 function value(text: string, directive: string): number {
-  const [, count, unit] = new RegExp(`^ *${directive} (\\d+)(\\w?);$`, 'm').exec(text) ?? []
-  return Number(count) * units[unit ?? '']!
+  return values(text, directive)[0] ?? Number.NaN
 }
 
 test('it accepts the bodies that a gateway accepts, and buffers none without a key', () => {
@@ -34,14 +39,42 @@ test('the bodies that it buffers for a second gateway are small, and in memory',
 })
 
 test('slow senders, and addresses above the limit of a gateway, are disconnected', () => {
-  for (const directive of ['client_header_timeout', 'client_body_timeout']) {
-    expect(value(beforeHttp, directive)).toBeLessThanOrEqual(connectionLimits.headers.max)
-  }
+  expect(value(beforeHttp, 'client_header_timeout')).toBe(connectionLimits.headers.max)
+  // A gateway measures the rate of a body; a proxy only its silence.
+  expect(value(beforeHttp, 'client_body_timeout')).toBeLessThanOrEqual(connectionLimits.headers.max)
   expect(value(beforeHttp, 'limit_conn connections')).toBe(connectionLimits.connectionsPerAddress.max)
   expect(beforeHttp).toMatch(/limit_conn_zone \$binary_remote_addr zone=connections:\d+m;/)
   expect(beforeHttp).toMatch(/limit_req_zone \$binary_remote_addr zone=requests:\d+m rate=\d+r\/s;/)
   expect(beforeHttp).toMatch(/limit_req zone=requests burst=\d+ nodelay;/)
   for (const limit of ['limit_conn_status', 'limit_req_status']) expect(beforeHttp).toContain(`${limit} 429;`)
+})
+
+test('the headers of a request are as large as a gateway accepts, in all', () => {
+  // One large buffer, after the first: with four of them a request has four times as much.
+  expect(values(beforeHttp, 'large_client_header_buffers')).toEqual([1, connectionLimits.headerBytes.max])
+  expect(value(beforeHttp, 'client_header_buffer_size')).toBeLessThanOrEqual(1024)
+  for (const server of [http, grpc]) expect(server).not.toContain('client_header_buffer')
+})
+
+test('a reader that reads nothing is disconnected when a gateway would do it', () => {
+  expect(value(beforeHttp, 'send_timeout')).toBe(connectionLimits.readerStall.max)
+  for (const server of [http, grpc]) expect(value(server, 'send_timeout')).toBeNaN()
+})
+
+test('an idle connection of a client is closed when a gateway would do it, and the client is told', () => {
+  const { keepAlive, grpcIdle } = connectionLimits
+  expect(values(http, 'keepalive_timeout')).toEqual([keepAlive.max, keepAlive.max])
+  expect(value(grpc, 'keepalive_timeout')).toBe(grpcIdle.max)
+  expect(value(grpc, 'http2_max_concurrent_streams')).toBe(connectionLimits.grpcCalls.max)
+})
+
+test('a body that waits for its turn at a gateway is not given up', () => {
+  for (const [server, directive] of [
+    [http, 'proxy_send_timeout'],
+    [grpc, 'grpc_send_timeout'],
+  ] as const) {
+    expect(value(server, directive)).toBeGreaterThan(companyLimits.largeWait.max)
+  }
 })
 
 test('it closes an idle connection to a gateway before the gateway does', () => {

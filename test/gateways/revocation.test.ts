@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { connect, dialects, saying, sendForTask, tell } from '../a2a/connect.ts'
 import { openEventStream } from '../support/event-stream.ts'
+import { startIssuer } from '../support/issuer.ts'
 import { servedMs } from '../support/served-time.ts'
 import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
@@ -71,3 +72,37 @@ test('a stream of wakes and a wait for mail on one gateway end within a second o
   await a.send('donna', 'after the revocation')
   expect(reader.wakes).toEqual([])
 })
+
+// The attack: a client with a stolen token, or with the key of an operator, reads on at a gateway that did not see the revocation.
+test.each([
+  ['a token of an agent', 'token', { sub: 'spy', project: 'default' }],
+  ['a token of an operator', 'token', { sub: 'ops', role: 'admin' }],
+  ['an operator key', 'key', {}],
+] as const)(
+  'streams under %s on one gateway end within a second of its revocation on the other',
+  async (_, kind, claims) => {
+    await using issuer = await startIssuer()
+    const entry = { issuer: issuer.url, audience: 'rouse', claims: { project: 'project', role: 'role' }, projects: '*' }
+    await using two = await startTwo({ ROUSE_JWT_ISSUERS: JSON.stringify([entry]) })
+    const { a, b } = two
+    const donna = await a.addAgent('donna')
+    await a.addAgent('spy')
+    const made = kind === 'key' ? (await a.call('POST', '/v1/operator-keys', { role: 'admin' })).body : undefined
+    const bearer: string = made?.operatorKey ?? (await issuer.sign({ ...claims, jti: 'stolen' }))
+    const { id } = await b.send('donna', 'hello', { key: bearer })
+    const clients = await Promise.all(dialects.map((dialect) => connect(b, donna, bearer, dialect)))
+    const streams = clients.map((client) => client.resubscribeTask({ tenant: '', id }))
+    for (const stream of streams) expect(tell((await stream.next()).value!)).toBe('task submitted')
+    await using log = await openEventStream(`${b.url}/v1/events`, { authorization: `Bearer ${bearer}` })
+
+    const revocation = made
+      ? await a.call('DELETE', `/v1/operator-keys/${made.keyId}`)
+      : await a.call('POST', '/v1/tokens/revoke', { token: bearer })
+    const revokedAt = servedMs()
+    expect(revocation.status).toBe(204)
+    await Promise.all(streams.map((stream) => expect(stream.next()).rejects.toThrow(/revoked/)))
+    const received = await log.take(100)
+    expect(servedMs() - revokedAt).toBeLessThan(withinMs)
+    expect(received.at(-1)).toMatchObject({ event: 'error', data: { code: 'unauthenticated' } })
+  },
+)
