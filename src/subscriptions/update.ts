@@ -1,4 +1,5 @@
 import { lockLog } from '../log/event-store.ts'
+import { lockAgent } from '../registry/agents/agent-store.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
@@ -45,6 +46,7 @@ export async function updateSubscription(
   for (;;) {
     const scanned = await scanBefore(context, caller, id, input)
     const result = await context.db.transaction(async (tx) => {
+      await lockOwner(tx, caller, id, input)
       await lockSubscription(tx, id)
       const before = await requireSubscription(tx, caller, id)
       const plan = planChange(caller, before, input)
@@ -56,6 +58,17 @@ export async function updateSubscription(
     context.changed(id)
     return result
   }
+}
+
+/**
+ * Makes the changes of an agent's subscriptions that may need room wait for each other: each counts what the others have. The agent comes
+ * first, as for its removal.
+ */
+async function lockOwner(tx: Transaction, caller: Caller, id: string, input: UpdateInput): Promise<void> {
+  const mayGrow = input.filters !== undefined || input.harnessTargetMetadata !== undefined
+  if (caller.kind === 'operator' || !mayGrow) return
+  const { agentId } = await requireSubscription(tx, caller, id)
+  await lockAgent(tx, agentId)
 }
 
 /** How far the log was read before a change to other filters. */
