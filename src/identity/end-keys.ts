@@ -9,6 +9,7 @@ import { deleteSubscriptions } from '../registry/subscriptions/subscription-stor
 import type { SessionContext } from '../sessions/context.ts'
 import { announceLeft, endSessionOfKey } from '../sessions/end.ts'
 import type { Transaction } from '../storage/database.ts'
+import { inPieces } from '../storage/in-pieces.ts'
 import { pausePushesOfKey, pauseSubscriptionsOfKey } from '../wakes/store/subscription-state.ts'
 import { endGrant } from './end-grant.ts'
 import { EventsByProject } from './events-by-project.ts'
@@ -69,6 +70,9 @@ export async function endKeys(
   return more
 }
 
+/** How many grants end before the event loop turns: 100 µs each. A key may have granted a thousand. */
+const grantsAtOnce = 16
+
 async function endWhatHangs(
   context: KeyContext,
   tx: Transaction,
@@ -89,9 +93,10 @@ async function endWhatHangs(
     left.push({ session, identity })
   }
   const grants = reason === 'key-revoked' ? await listGrantsOfKey(tx, keyId) : []
-  for (const grant of grants) {
-    await endGrant(context.sessions, tx, grant, { actor }, events)
-  }
+  const ending = await inPieces(grants, grantsAtOnce, async (piece) => {
+    for (const grant of piece) await endGrant(context.sessions, tx, grant, { actor }, events)
+  })
+  await ending.answered
   tx.onCommit(() => [...mcpSessions, ...paused.map(({ id }) => id)].forEach((id) => void changed(id)))
   return left
 }
