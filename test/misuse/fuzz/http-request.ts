@@ -102,7 +102,8 @@ function hostilePath({ path, query }: Operation, ids: Ids, { strangers }: World,
   return named + searchOf(dice.chance(0.2) ? right : mutated(right, dice, strangers))
 }
 
-function searchOf(query: unknown): string {
+/** The search of a URL. */
+export function searchOf(query: unknown): string {
   const fields = isJsonObject(query) ? Object.entries(query).slice(0, 50) : []
   const text = fields.map(([name, value]) => `${encoded(name)}=${encoded(flat(value))}`).join('&')
   return text === '' ? '' : `?${text.slice(0, 6_000)}`

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { isJsonObject } from '../../../src/lib/json.ts'
 import { type Dice, hostileTexts } from './hostile-values.ts'
+import { searchOf } from './http-request.ts'
 import { mutated } from './mutate.ts'
 import { oddLine } from './odd-line.ts'
 import { filledJson } from './operation.ts'
@@ -60,20 +60,17 @@ export class SocketFuzzer {
   }
 
   /** Undefined: the client itself refuses to send it. */
-  #open(search: URLSearchParams, headers: Record<string, string>): ClientRequest | undefined {
+  #open(search: string, headers: Record<string, string>): ClientRequest | undefined {
     try {
-      return request(`${this.#url}${stream.path}?${search}`, { headers, agent: false, timeout: waitMaxMs }).end()
+      return request(`${this.#url}${stream.path}${search}`, { headers, agent: false, timeout: waitMaxMs }).end()
     } catch {
       return undefined
     }
   }
 
-  #search(): URLSearchParams {
+  #search(): string {
     const right = filledJson(stream.query!, this.#world.own)
-    const query = this.#dice.chance(0.9) ? right : mutated(right, this.#dice, this.#world.strangers)
-    const entries = isJsonObject(query) ? Object.entries(query) : []
-    const texts = entries.map(([name, value]) => [name, String(isJsonObject(value) ? '{}' : value).slice(0, 2_000)])
-    return new URLSearchParams(texts as [string, string][])
+    return searchOf(this.#dice.chance(0.9) ? right : mutated(right, this.#dice, this.#world.strangers))
   }
 
   #headers(): Record<string, string> {
