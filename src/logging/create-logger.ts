@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty'
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
 import type { Logger } from '../logger.ts'
+import { DescriptorOutput, type LogOutput } from './descriptor-output.ts'
 import { terminalLine } from './terminal-line.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -10,17 +11,9 @@ interface ProgramLog extends Logger {
   flush(): void
 }
 
-/** Where lines go. `flushSync` writes what waits. */
-interface LogOutput {
-  write(line: string): unknown
-  flushSync(): void
-}
-
 /** The descriptor of standard error: standard output stays the program's own. */
 const errorOutput = 2
-/** One write carries many lines: a system call for each costs more than the line. */
 const gatherBytes = 8 * 1024
-const gatherMs = 100
 
 /**
  * Writes JSON lines to standard error, or short lines for people where that is a terminal. `level` is a word, `time` ISO 8601.
@@ -52,9 +45,7 @@ export function createLogger(level: string, output: LogOutput = createOutput()):
 }
 
 function createOutput(): LogOutput {
-  if (!isatty(errorOutput)) {
-    return pino.destination({ fd: errorOutput, sync: true, minLength: gatherBytes, periodicFlush: gatherMs })
-  }
-  const terminal = pino.destination({ fd: errorOutput, sync: true })
+  if (!isatty(errorOutput)) return new DescriptorOutput(errorOutput, gatherBytes)
+  const terminal = new DescriptorOutput(errorOutput, 0)
   return { write: (line) => terminal.write(terminalLine(line)), flushSync: () => terminal.flushSync() }
 }
