@@ -1,26 +1,19 @@
 import { isatty } from 'node:tty'
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
 import type { Logger } from '../logger.ts'
+import { DescriptorOutput, type LogOutput } from './descriptor-output.ts'
 import { terminalLine } from './terminal-line.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 /** The log of the program. */
 interface ProgramLog extends Logger {
-  /** Writes what waits. Lines of `warn` and `error` do not wait. */
+  /** Writes what waits, before the program ends. Lines of `warn` and `error` do not wait. */
   flush(): void
-}
-
-/** Where lines go. `flushSync` writes what waits. */
-interface LogOutput {
-  write(line: string): unknown
-  flushSync(): void
 }
 
 /** The descriptor of standard error: standard output stays the program's own. */
 const errorOutput = 2
-/** One write carries many lines: a system call for each costs more than the line. */
-const gatherBytes = 8 * 1024
-const gatherMs = 100
+const gather = 8 * 1024
 
 /**
  * Writes JSON lines to standard error, or short lines for people where that is a terminal. `level` is a word, `time` ISO 8601.
@@ -39,7 +32,7 @@ export function createLogger(level: string, output: LogOutput = createOutput()):
   const lines = pino(options, output as DestinationStream)
   const urgent = (write: (fields: object, event: string) => void) => (fields: object, event: string) => {
     write.call(lines, fields, event)
-    output.flushSync()
+    output.flush()
   }
   return {
     debug: lines.debug.bind(lines),
@@ -47,14 +40,31 @@ export function createLogger(level: string, output: LogOutput = createOutput()):
     warn: urgent(lines.warn),
     error: urgent(lines.error),
     shows: (level) => lines.isLevelEnabled(level),
-    flush: () => output.flushSync(),
+    flush: () => output.end(),
   }
 }
 
 function createOutput(): LogOutput {
   if (!isatty(errorOutput)) {
-    return pino.destination({ fd: errorOutput, sync: true, minLength: gatherBytes, periodicFlush: gatherMs })
+    makeNonBlocking()
+    return new DescriptorOutput(errorOutput, { gather, dropped: droppedLine })
   }
-  const terminal = pino.destination({ fd: errorOutput, sync: true })
-  return { write: (line) => terminal.write(terminalLine(line)), flushSync: () => terminal.flushSync() }
+  const terminal = new DescriptorOutput(errorOutput, {
+    gather: 0,
+    dropped: (lines) => terminalLine(droppedLine(lines)),
+  })
+  return {
+    write: (line) => terminal.write(terminalLine(line)),
+    flush: () => terminal.flush(),
+    end: () => terminal.end(),
+  }
+}
+
+/** Node opens standard error when it is first asked for it. Where that is a pipe, writes to it no longer block from then on. */
+function makeNonBlocking(): void {
+  void process.stderr
+}
+
+function droppedLine(lines: number): string {
+  return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), lines, msg: 'log.dropped' })}\n`
 }

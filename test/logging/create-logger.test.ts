@@ -5,7 +5,7 @@ import { terminalLine } from '../../src/logging/terminal-line.ts'
 function recorder(level: string) {
   const lines: string[] = []
   let flushes = 0
-  const output = { write: (line: string) => void lines.push(line), flushSync: () => void flushes++ }
+  const output = { write: (line: string) => void lines.push(line), flush: () => void flushes++, end: () => {} }
   return { log: createLogger(level, output), lines, flushes: () => flushes }
 }
 

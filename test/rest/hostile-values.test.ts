@@ -3,6 +3,7 @@ import { Agent, request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { projectLimits } from '../../src/share-limits.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { readWakes } from '../support/wake-reader.ts'
 
 const connections = new Agent()
 let gateway: TestGateway
@@ -10,6 +11,8 @@ let mallory: TestAgent
 let taskId: string
 let messageId: string
 let subscriptionId: string
+let sessionId: string
+let eventId: string
 
 beforeAll(async () => {
   gateway = await startGateway({
@@ -31,7 +34,20 @@ beforeAll(async () => {
   const mail = await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 's' }, { key: mallory.key })
   messageId = mail.body.messageId
   subscriptionId = (await gateway.subscribe(mallory, 'http://127.0.0.1:9/')).id
+  const session = await gateway.call('POST', '/v1/sessions', { surface: 'codex' }, { key: mallory.key })
+  sessionId = session.body.sessionId
+  eventId = await wakeOf(mallory)
 })
+
+/** Makes a subscription that is read as a stream, and returns the id of a wake on it. */
+async function wakeOf(agent: TestAgent): Promise<string> {
+  const reader = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', harnessTargetMetadata: { coalesceWindow: 0 } }
+  const made = await gateway.call('POST', '/v1/wake-subscriptions', reader, { key: agent.key })
+  await using wakes = await readWakes(gateway, agent, [made.body.subscriptionId])
+  await gateway.send('mallory', 'a wake')
+  const [wake] = await wakes.waitFor(1)
+  return wake!.eventId
+}
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
@@ -149,7 +165,7 @@ const metadata: Json = {
 const filters: Json = { taggedConcepts: ['a'], priority: 'high', senderFilter: ['donna'], inReplyToFilter: ['m'] }
 
 /** Every endpoint that takes a body, with one that it takes. */
-const bodies: [method: string, path: () => string, body: Json, as?: 'operator'][] = [
+const bodies: [method: string, path: () => string, body: Json | (() => Json), as?: 'operator'][] = [
   [
     'POST',
     () => '/v1/agents',
@@ -230,12 +246,27 @@ const bodies: [method: string, path: () => string, body: Json, as?: 'operator'][
     { to: '@donna', signalType: 'ReviewRequested', payload: { spec_id: 'a', instructions: 'b' } },
   ],
   ['POST', () => `/v1/messages/${messageId}/status`, { status: 'seen' }],
+  // Before a newer session ends this one.
+  [
+    'PUT',
+    () => `/v1/sessions/${sessionId}`,
+    {
+      presence: { state: 'active', source: 'bridge-daemon', activeTurnId: 't', capabilities: ['a'] },
+      harness: { cwd: '/c', sessionId: 'h' },
+    },
+  ],
   [
     'POST',
     () => '/v1/sessions',
     { surface: 'codex', capabilities: ['a'], pid: 1, startedAt: '2026-04-26T10:00:00.000Z' },
   ],
   ['PUT', () => '/v1/presence', { state: 'active', source: 'bridge-daemon', activeTurnId: 't', capabilities: ['a'] }],
+  ['POST', () => '/v1/inbox/returns', () => ({ sessionId, messageIds: [messageId] })],
+  [
+    'POST',
+    () => '/v1/wake-stream/receipts',
+    () => [{ eventId, step: 'written', at: '2026-04-26T10:00:00.000Z', detail: 'd', source: 's', isFinal: true }],
+  ],
   ['POST', () => '/v1/permissions', { grantee: '@donna', scope: 'CAN_REPLY_TO' }],
   ['POST', () => '/v1/claims', { ref: 'r' }],
   ['POST', () => '/v1/claims/handoff', { ref: 'r', to: '@donna', message: 'm' }],
@@ -246,7 +277,7 @@ const bodies: [method: string, path: () => string, body: Json, as?: 'operator'][
 test.each(bodies)('%s %s answers no value with a failure of its own', async (method, path, body, as) => {
   const key = as === 'operator' ? gateway.adminKey : mallory.key
   await fc.assert(
-    fc.asyncProperty(mutant(body), async (sent) => {
+    fc.asyncProperty(mutant(typeof body === 'function' ? body() : body), async (sent) => {
       expectNoFailure(await gateway.call(method, path(), JSON.stringify(sent), { key, headers: json }))
     }),
     { numRuns: 40 },
@@ -298,10 +329,14 @@ test('an id in a path is never a failure', async () => {
     '/v1/agents/*/keys',
     '/v1/agents/mallory/keys/*',
     '/v1/tasks/*',
+    '/v1/tasks/*/messages',
+    '/v1/tasks/*/artifacts',
     '/v1/messages/*',
     '/v1/threads/*',
     '/v1/sessions/*',
     '/v1/permissions/*',
+    '/v1/operator-keys/*',
+    '/v1/projects/*',
     '/v1/wake-subscriptions/*',
     '/v1/wake-subscriptions/*/deliveries',
     '/v1/wake-subscriptions/*/held',

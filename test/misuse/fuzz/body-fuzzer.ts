@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { hasEvent, silenceMs } from './beginning.ts'
 import { bodyForms } from './body-forms.ts'
 import type { Dice } from './hostile-values.ts'
-import type { Shot } from './http-fuzzer.ts'
-import { mcpOperations } from './mcp-operations.ts'
-import { a2aOperations, type Operation, restOperations } from './operations.ts'
-import type { World } from './world.ts'
+import { httpOperations } from './http-operations.ts'
+import { filled, filledJson, type Operation } from './operation.ts'
+import type { Shot } from './shot.ts'
+import { idsFor, type World } from './world.ts'
 
-const operations = [...restOperations, ...a2aOperations, ...mcpOperations].filter(({ body }) => body !== undefined)
+// What waits would be taken for a hang.
+const operations = httpOperations.filter(({ body, mayWait }) => body !== undefined && mayWait === undefined)
 /** A connection that was closed without an answer, as one that ends in the middle of its request may be. */
 const closed = 444
 const waitMaxMs = 5_000
@@ -29,9 +31,10 @@ export class BodyFuzzer {
 
   async fire(): Promise<Shot> {
     const operation = this.#dice.pick(operations)
-    const json = Buffer.from(this.#filled(JSON.stringify(operation.body)))
+    const ids = await idsFor(this.#world, operation)
+    const json = Buffer.from(JSON.stringify(filledJson(operation.body, ids)))
     const { lines, bytes, isWhole } = this.#dice.pick(bodyForms)(json, this.#dice)
-    const head = [...this.#head(operation), ...lines, '', ''].join('\r\n')
+    const head = [...this.#head(operation, ids), ...lines, '', ''].join('\r\n')
     const start = performance.now()
     const answer = await this.#exchange(Buffer.concat([Buffer.from(head), bytes]), isWhole)
     const ms = performance.now() - start
@@ -42,18 +45,17 @@ export class BodyFuzzer {
     return { what: `body of ${operation.name}`, sent, status, answer, ms }
   }
 
-  #head({ method, path, headers = {} }: Operation): string[] {
+  #head({ method, path, headers = {}, as }: Operation, ids: Readonly<Record<string, string>>): string[] {
+    const { operatorKey, mallory } = this.#world
+    const isOperator = as === 'operator' && this.#dice.chance(0.5)
     return [
-      `${method} ${this.#filled(path, encodeURIComponent)} HTTP/1.1`,
+      `${method} ${filled(path, (word) => ids[word] && encodeURIComponent(ids[word]))} HTTP/1.1`,
       `Host: ${this.#host}:${this.#port}`,
-      `Authorization: Bearer ${this.#world.mallory.key}`,
-      ...Object.entries(headers).map(([name, value]) => `${name}: ${this.#filled(value)}`),
+      `Authorization: Bearer ${isOperator ? operatorKey : mallory.key}`,
+      ...(isOperator ? ['Rouse-Project: junk'] : []),
+      ...Object.entries(filledJson(headers, ids)).map(([name, value]) => `${name}: ${value}`),
       'Connection: close',
     ]
-  }
-
-  #filled(text: string, written = (id: string) => id): string {
-    return text.replace(/:(task|message|subscription|session|mcp)\b/g, (_, word) => written(this.#world.own[word]!))
   }
 
   /**
@@ -66,7 +68,9 @@ export class BodyFuzzer {
     socket.setEncoding('latin1').on('data', (part) => {
       answer += part
       // A stream goes on until its reader has enough.
-      if (/^content-type: text\/event-stream/im.test(answer)) socket.destroy()
+      if (!/^content-type: text\/event-stream/im.test(answer)) return
+      if (hasEvent.test(answer)) socket.destroy()
+      else setTimeout(() => socket.destroy(), silenceMs)
     })
     // A reset ends a connection too.
     socket.on('error', () => {})

@@ -1,40 +1,12 @@
-import {
-  CancelTaskRequest,
-  GetExtendedAgentCardRequest,
-  GetTaskPushNotificationConfigRequest,
-  GetTaskRequest,
-  ListTaskPushNotificationConfigsRequest,
-  ListTasksRequest,
-  SendMessageRequest,
-  TaskPushNotificationConfig,
-} from '@a2a-js/sdk'
-import { A2AService } from '@a2a-js/sdk/server/grpc'
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { type GrpcOperation, grpcOperations } from './grpc-operations.ts'
 import type { Dice } from './hostile-values.ts'
-import type { Shot } from './http-fuzzer.ts'
 import { mutated } from './mutate.ts'
-import { grpcOperations } from './operations.ts'
-import type { World } from './world.ts'
-
-interface Messages {
-  fromJSON(json: unknown): unknown
-}
-
-const messages: Record<string, Messages> = {
-  sendMessage: SendMessageRequest,
-  getTask: GetTaskRequest,
-  listTasks: ListTasksRequest,
-  cancelTask: CancelTaskRequest,
-  createTaskPushNotificationConfig: TaskPushNotificationConfig,
-  getTaskPushNotificationConfig: GetTaskPushNotificationConfigRequest,
-  listTaskPushNotificationConfigs: ListTaskPushNotificationConfigsRequest,
-  getExtendedAgentCard: GetExtendedAgentCardRequest,
-}
-const service = A2AService as unknown as Record<
-  string,
-  { readonly path: string; requestSerialize(value: unknown): Buffer }
->
+import { oddLine } from './odd-line.ts'
+import { filledJson } from './operation.ts'
+import type { Shot } from './shot.ts'
+import { idsFor, type World } from './world.ts'
 
 /** What the gateway says when the fault is its own. */
 const ownFaults: number[] = [
@@ -46,8 +18,21 @@ const ownFaults: number[] = [
 ]
 /** What the library itself answers to bytes that are no message. */
 const unreadable = /^Error deserializing request/
+const waitMaxMs = 15_000
+const same = (value: Buffer): Buffer => value
+const oddMetadata = [
+  'a2a-tenant',
+  'a2a-version',
+  'a2a-extensions',
+  'idempotency-key',
+  'last-event-id',
+  'rouse-project',
+  'rouse-session',
+  'x-forwarded-for',
+  'x-request-id',
+]
 
-/** Fires hostile calls at the gRPC port: odd messages, and bytes that are no message. */
+/** Fires hostile calls at the gRPC port, in both versions: odd messages, and bytes that are no message. */
 export class GrpcFuzzer implements Disposable {
   readonly #client: Client
   readonly #world: World
@@ -59,56 +44,104 @@ export class GrpcFuzzer implements Disposable {
     this.#dice = dice
   }
 
-  /** The status is that of HTTP which the code stands for: 500 for a fault of the gateway. */
-  fire(): Promise<Shot> {
+  async fire(): Promise<Shot> {
     const dice = this.#dice
-    const { method, params } = dice.pick(grpcOperations)
-    const bytes = this.#bytes(method, params)
-    const what = `gRPC ${method}`
-    if (bytes === undefined) return Promise.resolve({ what, sent: '', status: 0, answer: '', ms: 0 })
-    const metadata = new Metadata()
-    if (dice.chance(0.97)) metadata.set('authorization', `Bearer ${this.#world.mallory.key}`)
-    const same = (value: Buffer) => value
-    const start = performance.now()
-    return new Promise((resolve) => {
-      const answered = (error: ServiceError | null, value?: Buffer) => {
-        const isOurs = error !== null && ownFaults.includes(error.code) && !unreadable.test(error.details)
-        const answer = error ? `${error.code} ${error.details}` : value!.toString('latin1')
-        const sent = `${method} ${bytes.toString('latin1').slice(0, 400)}`
-        resolve({ what, sent, status: error ? (isOurs ? 500 : 400) : 200, answer, ms: performance.now() - start })
-      }
-      this.#client.makeUnaryRequest(
-        service[method]!.path,
-        same,
-        same,
-        bytes,
-        metadata,
-        { deadline: Date.now() + 15_000 },
-        answered,
-      )
+    const operation = dice.pick(grpcOperations)
+    const right = await this.#paramsOf(operation)
+    const params = dice.chance(0.1) ? right : mutated(right, dice, this.#world.strangers)
+    return this.#send(operation, this.#metadata(operation), () => {
+      const bytes = bytesOf(operation, params)
+      if (dice.chance(0.15))
+        for (let time = 0; time < 5; time++)
+          bytes[Math.floor(dice.roll() * bytes.length)] = Math.floor(dice.roll() * 256)
+      return bytes
     })
+  }
+
+  /** Calls an operation as it is. */
+  async sendRight(operation: GrpcOperation): Promise<Shot> {
+    const params = await this.#paramsOf(operation)
+    const metadata = rightMetadata(operation, this.#world)
+    return this.#send(operation, metadata, () => bytesOf(operation, params))
+  }
+
+  async #paramsOf({ params }: GrpcOperation): Promise<JsonObject> {
+    return filledJson(params, await idsFor(this.#world, params))
+  }
+
+  /** The status is that of HTTP which the code stands for: 500 for a fault of the gateway. */
+  async #send(operation: GrpcOperation, metadata: Metadata, make: () => Buffer): Promise<Shot> {
+    const { path } = operation.method
+    const what = `gRPC ${path}`
+    let bytes: Buffer
+    try {
+      bytes = make()
+    } catch {
+      // The SDK's own codec refuses to make it.
+      return { what, sent: '', status: 0, answer: '', ms: 0 }
+    }
+    const sent = `${path} ${JSON.stringify(metadata.getMap())} ${bytes.toString('latin1').slice(0, 400)}`
+    const start = performance.now()
+    const { error, value } = await this.#call(operation, bytes, metadata)
+    const ms = performance.now() - start
+    if (!error) return { what, sent, status: 200, answer: value?.toString('latin1') ?? '', ms }
+    const isOurs = ownFaults.includes(error.code) && !unreadable.test(error.details)
+    const trailers = Object.values(error.metadata?.getMap() ?? {}).map((one) => one.toString('latin1'))
+    return {
+      what,
+      sent,
+      status: isOurs ? 500 : 400,
+      answer: `${error.code} ${error.details} ${trailers.join(' ')}`,
+      ms,
+    }
   }
 
   [Symbol.dispose](): void {
     this.#client.close()
   }
 
-  #bytes(method: string, params: JsonObject): Buffer | undefined {
-    const dice = this.#dice
-    const { own, strangers } = this.#world
-    const filled = JSON.parse(
-      JSON.stringify({ tenant: 'agents/mallory', ...params }).replaceAll('":task"', `"${own.task}"`),
-    )
-    try {
-      const message = messages[method]!.fromJSON(mutated(filled, dice, strangers))
-      const bytes = service[method]!.requestSerialize(message)
-      if (dice.chance(0.15))
-        for (let time = 0; time < 5; time++)
-          bytes[Math.floor(dice.roll() * bytes.length)] = Math.floor(dice.roll() * 256)
-      return bytes
-    } catch {
-      // The SDK's own codec refuses to make it.
-      return undefined
-    }
+  /** Resolves with the answer. A stream is left with its first event: it would go on. */
+  #call(
+    { method: { path, responseStream } }: GrpcOperation,
+    bytes: Buffer,
+    metadata: Metadata,
+  ): Promise<{ error?: ServiceError | null; value?: Buffer | undefined }> {
+    const options = { deadline: Date.now() + waitMaxMs }
+    return new Promise((resolve) => {
+      if (!responseStream) {
+        const answered = (error: ServiceError | null, value?: Buffer) => resolve({ error, value })
+        this.#client.makeUnaryRequest(path, same, same, bytes, metadata, options, answered)
+        return
+      }
+      const stream = this.#client.makeServerStreamRequest(path, same, same, bytes, metadata, options)
+      stream.once('data', (value: Buffer) => {
+        resolve({ value })
+        stream.cancel()
+      })
+      stream.once('end', () => resolve({}))
+      stream.on('error', (error) => resolve({ error: error as ServiceError }))
+    })
   }
+
+  #metadata(operation: GrpcOperation): Metadata {
+    const dice = this.#dice
+    const metadata = rightMetadata(operation, this.#world)
+    if (dice.chance(0.03)) metadata.remove('authorization')
+    if (dice.chance(0.1)) {
+      const odd = dice.chance(0.3) ? dice.pick(this.#world.strangers) : oddLine(dice)
+      metadata.set(dice.pick(oddMetadata), odd.replace(/[^\x20-\x7e]/g, '?'))
+    }
+    return metadata
+  }
+}
+
+function rightMetadata({ metadata }: GrpcOperation, { mallory }: World): Metadata {
+  const right = new Metadata()
+  right.set('authorization', `Bearer ${mallory.key}`)
+  for (const [name, value] of Object.entries(metadata)) right.set(name, value)
+  return right
+}
+
+function bytesOf({ method, messageOf }: GrpcOperation, params: unknown): Buffer {
+  return method.requestSerialize(messageOf(params))
 }

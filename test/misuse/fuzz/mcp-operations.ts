@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './operation.ts'
 
 const accept = { Accept: 'application/json, text/event-stream' }
 const clientInfo = { name: 'fuzz', version: '1' }
@@ -20,7 +20,7 @@ function modern(method: string, params: JsonObject = {}): Operation {
       ...accept,
       'Mcp-Protocol-Version': '2026-07-28',
       'Mcp-Method': method,
-      ...(typeof named === 'string' && !named.includes(':') ? { 'Mcp-Name': named } : {}),
+      ...(typeof named === 'string' ? { 'Mcp-Name': named } : {}),
     },
     body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } },
   }
@@ -29,7 +29,7 @@ function modern(method: string, params: JsonObject = {}): Operation {
 /** A request in the session that mallory has begun. */
 function inSession(method: string, params: JsonObject = {}): Operation {
   return {
-    name: `mcp session ${method} ${params.name ?? ''}`,
+    name: `mcp session ${method} ${params.name ?? params.uri ?? ''}`,
     method: 'POST',
     path: '/mcp',
     headers: { ...accept, 'Mcp-Session-Id': ':mcp' },
@@ -37,50 +37,144 @@ function inSession(method: string, params: JsonObject = {}): Operation {
   }
 }
 
+const pageToken = ':message'
+/** The page after what was made at 1 and is named x. */
+const position = Buffer.from('1/x').toString('base64url')
+const filters = { taggedConcepts: ['a'], priority: 'high', senderFilter: ['@mallory'], inReplyToFilter: ['x'] }
+const harnessTargetMetadata = {
+  url: 'http://127.0.0.1:9/hook',
+  coalesceWindow: 0,
+  coalesceMode: 'window',
+  maxInFlight: 2,
+  includeOwn: true,
+  retryForSeconds: 60,
+}
+const reader = { daemonSocketPath: '/s', reader: 'rouse bridge' }
+const mail = {
+  to: '@mallory',
+  subject: 's',
+  body: 'b',
+  type: 'msg',
+  signalType: 'note',
+  payload: { a: [1] },
+  ref: 'r',
+  priority: 'high',
+  wakePolicy: 'silent',
+}
+const artifact = {
+  artifactId: 'a-1',
+  name: 'a',
+  description: 'd',
+  parts: [
+    { text: 't', metadata: { a: 1 } },
+    { raw: 'AAAA', filename: 'f', mediaType: 'a/b' },
+    { url: 'http://127.0.0.1:9/' },
+    { data: [1] },
+  ],
+  metadata: { a: 1 },
+  extensions: ['urn:x'],
+}
+const work = {
+  to: '@mallory',
+  text: 't',
+  contextId: 'c',
+  referenceTaskIds: [':task'],
+  wait: false,
+  expiresAt: '2046-01-01T00:00:00.000Z',
+  priority: 'low',
+  wakePolicy: 'silent',
+  taggedConcepts: ['a'],
+}
+const manage = 'manage_wake_subscription'
+
 const calls: readonly (readonly [tool: string, input: JsonObject])[] = [
-  ['read_inbox', { unread: true, type: 'msg', order: 'oldest', limit: 5, agent: '@mallory' }],
-  ['send_message', { to: '@mallory', subject: 's', body: 'b', type: 'msg', priority: 'high', payload: { a: [1] } }],
+  ['read_inbox', { unread: true, type: 'msg', order: 'oldest', limit: 5, agent: '@mallory', pageToken }],
+  ['read_inbox', { thread: ':message', signalType: 's', taggedConcept: 'a', since: '2026-01-01T00:00:00Z' }],
+  ['send_message', mail],
   ['send_message', { inReplyTo: ':message', body: 'b', taggedConcepts: ['a'], idempotencyKey: 'k' }],
-  ['read_thread', { threadId: ':message', limit: 5 }],
+  ['read_thread', { threadId: ':message', limit: 5, pageToken }],
   ['read_thread', { messageId: ':message', bodyFrom: 1 }],
   ['mark_message', { messageId: ':message', status: 'acked' }],
-  ['list_tasks', { role: 'assignee', state: 'submitted', pageSize: 5 }],
+  ['list_tasks', { role: 'assignee', state: 'submitted', contextId: 'c', pageSize: 5, pageToken: position }],
   ['get_task', { taskId: ':task', historyLength: 2 }],
-  ['move_task', { taskId: ':task', to: 'working', expectedVersion: 1, message: 'm', artifacts: [{ name: 'a' }] }],
-  ['send_task', { to: '@mallory', text: 't', taskId: ':task', wait: false, taggedConcepts: ['a'], priority: 'low' }],
+  ['move_task', { taskId: ':spareTask', to: 'working', expectedVersion: 1, artifacts: [artifact] }],
+  [
+    'move_task',
+    { taskId: ':spareTask', to: 'completed', expectedVersion: 1, message: 'm', answerAs: 'task', wakePolicy: 'silent' },
+  ],
+  ['send_task', work],
+  ['send_task', { to: '@mallory', taskId: ':spareTask', text: 't', wait: false, idempotencyKey: ':spareTask' }],
   ['claim', { action: 'claim', ref: 'r' }],
-  ['claim', { action: 'handoff', ref: 'r', to: '@mallory', message: 'm' }],
-  ['who', { agent: '@mallory', limit: 5 }],
-  ['who', { q: 'x', skill: 's', tag: 't' }],
+  ['claim', { action: 'release', ref: ':spareClaim' }],
+  ['claim', { action: 'handoff', ref: ':spareClaim', to: '@lucy', message: 'm' }],
+  ['claim', { action: 'list', ref: 'r', owner: '@mallory', pageToken: 'a' }],
+  ['who', { agent: '@mallory' }],
+  ['who', { q: 'x', skill: 's', tag: 't', limit: 5, pageToken: '@a' }],
   ['whoami', {}],
   ['set_presence', { state: 'active', activeTurnId: 't', capabilities: ['steer'] }],
-  ['grant', { action: 'grant', grantee: '@mallory', scope: 'CAN_REPLY_TO' }],
-  ['grant', { action: 'list' }],
-  ['manage_wake_subscription', { action: 'list' }],
-  ['manage_wake_subscription', { action: 'resync', subscriptionId: ':subscription', sinceLogId: 0 }],
-  ['manage_wake_subscription', { action: 'update', subscriptionId: ':subscription', status: 'active' }],
+  ['grant', { action: 'grant', grantee: '@lucy', scope: 'CAN_REPLY_TO' }],
+  ['grant', { action: 'revoke', permissionId: ':sparePermission' }],
+  ['grant', { action: 'list', grantee: '@lucy', scope: 'CAN_REPLY_TO', pageToken: position }],
+  [manage, { action: 'subscribe', trigger: 'SENT_TO_ME', filters, harnessTargetMetadata, startFrom: 'now' }],
+  [manage, { action: 'unsubscribe', subscriptionId: ':spareReader' }],
+  [manage, { action: 'update', subscriptionId: ':spareReader', harnessTargetMetadata: reader }],
+  [manage, { action: 'update', subscriptionId: ':subscription', status: 'active', harnessTarget: 'a2a-webhook' }],
+  [manage, { action: 'update', subscriptionId: ':subscription', rotateSigningKey: true, overlapSeconds: 60 }],
+  [manage, { action: 'list', pageToken: position }],
+  [manage, { action: 'resync', subscriptionId: ':subscription', sinceLogId: 0 }],
 ]
+
+const resources = ['inbox/@mallory', 'thread/:message', 'task/:task', 'agent/@mallory'].map((name) => `rouse://${name}`)
+const waiting = { name: 'wait_for_messages', arguments: { timeoutSeconds: 1 } }
+const completion = {
+  ref: { type: 'ref/prompt', name: 'hand-over' },
+  argument: { name: 'to', value: '@m' },
+  context: { arguments: { task: ':task' } },
+}
+
+/** What both eras of the protocol have. */
+const common: readonly (readonly [method: string, params: JsonObject])[] = [
+  ...calls.map(([name, input]) => ['tools/call', { name, arguments: input }] as const),
+  ['tools/list', { cursor: '' }],
+  ['resources/list', { cursor: '' }],
+  ['resources/templates/list', { cursor: '' }],
+  ...resources.map((uri) => ['resources/read', { uri }] as const),
+  ['prompts/list', { cursor: '' }],
+  ['prompts/get', { name: 'answer-my-mail' }],
+  ['prompts/get', { name: 'hand-over', arguments: { task: ':task', to: '@mallory' } }],
+]
+/** What Rouse does not have, in either era or in one with sessions. */
+const absent: readonly Operation[] = [
+  modern('completion/complete', completion),
+  inSession('completion/complete', completion),
+  inSession('server/discover'),
+  inSession('subscriptions/listen', { notifications: { resourceSubscriptions: resources } }),
+]
+
+/** A notification has no id. */
+function notice(method: string, params: JsonObject): Operation {
+  const { body, ...rest } = inSession(method, params)
+  const { id: _, ...message } = body as JsonObject
+  return { ...rest, body: message }
+}
 
 /** The requests to MCP, in both eras of the protocol. */
 export const mcpOperations: readonly Operation[] = [
-  ...calls.flatMap(([name, input]) => [
-    modern('tools/call', { name, arguments: input }),
-    inSession('tools/call', { name, arguments: input }),
-  ]),
+  ...common.flatMap(([method, params]) => [modern(method, params), inSession(method, params)]),
+  ...absent.map((one): Operation => ({ ...one, isRefused: true })),
+  { ...modern('tools/call', waiting), mayWait: true },
+  { ...inSession('tools/call', waiting), mayWait: true },
+  modern('subscriptions/listen', { notifications: { resourceSubscriptions: resources, toolsListChanged: true } }),
   modern('server/discover'),
-  modern('tools/list', { cursor: '' }),
-  modern('resources/list'),
-  modern('resources/templates/list'),
-  modern('resources/read', { uri: 'rouse://inbox/@mallory' }),
-  modern('resources/read', { uri: 'rouse://task/:task' }),
-  modern('prompts/get', { name: 'hand-over', arguments: { task: ':task', to: '@mallory' } }),
-  modern('subscriptions/listen', { notifications: { resourceSubscriptions: ['rouse://inbox/@mallory'] } }),
   inSession('ping'),
-  inSession('resources/read', { uri: 'rouse://thread/:message' }),
+  inSession('tools/call', { name: 'whoami', arguments: {}, _meta: { progressToken: 'p' } }),
   inSession('resources/subscribe', { uri: 'rouse://task/:task' }),
   inSession('resources/unsubscribe', { uri: 'rouse://task/:task' }),
   inSession('logging/setLevel', { level: 'warning' }),
-  inSession('notifications/cancelled', { requestId: 1, reason: 'r' }),
+  notice('notifications/initialized', {}),
+  notice('notifications/cancelled', { requestId: 1, reason: 'r' }),
+  notice('notifications/progress', { progressToken: 'p', progress: 1, total: 2, message: 'm' }),
+  notice('notifications/roots/list_changed', {}),
   {
     name: 'mcp initialize',
     method: 'POST',
@@ -102,5 +196,11 @@ export const mcpOperations: readonly Operation[] = [
     method: 'GET',
     path: '/mcp',
     headers: { Accept: 'text/event-stream', 'Mcp-Session-Id': ':mcp', 'Last-Event-ID': 'x' },
+  },
+  {
+    name: 'mcp end of a session',
+    method: 'DELETE',
+    path: '/mcp',
+    headers: { 'Mcp-Session-Id': ':spareMcp' },
   },
 ]
