@@ -46,7 +46,6 @@ export function createLogger(level: string, output: LogOutput = createOutput()):
 
 function createOutput(): LogOutput {
   if (!isatty(errorOutput)) {
-    makeNonBlocking()
     return new DescriptorOutput(errorOutput, { gather, dropped: droppedLine })
   }
   const terminal = new DescriptorOutput(errorOutput, {
@@ -58,11 +57,6 @@ function createOutput(): LogOutput {
     flush: () => terminal.flush(),
     end: () => terminal.end(),
   }
-}
-
-/** Node opens standard error when it is first asked for it. Where that is a pipe, writes to it no longer block from then on. */
-function makeNonBlocking(): void {
-  void process.stderr
 }
 
 function droppedLine(lines: number): string {

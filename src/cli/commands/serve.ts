@@ -60,6 +60,8 @@ export function registerServe(program: Command, io: Io): void {
       warnOfPassword(io, '--bus-url', 'ROUSE_BUS_URL', options.busUrl)
       const config = readConfig(envToConfig, { ...io.env, ...variablesOf(options, command) })
       const print = createPrinter(io, commonOptions(command).json === true)
+      // Node opens standard error when it is first asked for it. Where that is a pipe, writes to it do not block from then on.
+      void process.stderr
       const log = createLogger(config.logLevel)
       logConsole(console, log)
       for (const unknown of unknownVariables(io.env)) log.warn(unknown, 'config.unknown_variable')
