@@ -14,8 +14,9 @@ export function loggedEvents(): Map<string, Set<string>> {
       const named = namesIn(lastArgument(text, match.index + match[0].length))
       for (const name of named) add(name, match[1] ?? 'as it comes')
     }
-    // The handler of uncaught faults writes its line itself: nothing else can be trusted by then.
-    for (const [, name = ''] of text.matchAll(/level: 'fatal'.*?msg: '([a-z_.]+)'/g)) add(name, 'fatal')
+    // The handler of uncaught faults writes its line itself: nothing else can be trusted by then. So does the output that drops lines.
+    for (const [, level = '', name = ''] of text.matchAll(/level: '(fatal|warn)'.*?msg: '([a-z_.]+)'/g))
+      add(name, level)
   }
   return events
 }
