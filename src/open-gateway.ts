@@ -116,8 +116,11 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const openCalls = new OpenCalls(clock)
   undo.defer(() => openCalls[Symbol.dispose]())
   const openCallCheck = undo.use(new OpenCallCheck(core, openCalls))
-  cluster.on({ revoked: (ids) => openCalls.end(ids), missed: () => openCallCheck.checkNow() })
-  const { notifyRevoked: revoked } = cluster
+  cluster.on({ revoked: (ids) => openCallCheck.endIfRevoked(ids), missed: () => openCallCheck.checkNow() })
+  const revoked = (ids: readonly string[]): void => {
+    openCalls.end(ids)
+    cluster.notifyRevoked(ids)
+  }
   const activity = undo.use(new SessionActivity(core))
   const keyUse = undo.use(new KeyUse(core))
   const tokens = openVerifier(config, world, undo)

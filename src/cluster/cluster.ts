@@ -25,7 +25,7 @@ export interface Cluster extends AsyncDisposable {
   notifyGrown(keys: readonly string[]): void
   /** Notifies the peers that a subscription has changed. */
   notifyChanged(subscriptionId: string): void
-  /** Notifies every gateway, including this one, that keys or agents were revoked: their open calls end. */
+  /** Notifies the peers that keys or agents were revoked. */
   notifyRevoked(ids: readonly string[]): void
   /** Notifies the peers that a subscription is due: the first one with a free place takes it. */
   notifyDue(): void
@@ -66,10 +66,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     on: (added) => handlers.add(added),
     notifyGrown: (keys) => messages.grown(keys),
     notifyChanged: (subscriptionId) => messages.changed(subscriptionId),
-    notifyRevoked(ids) {
-      handlers.revoked(ids)
-      messages.revoked(ids)
-    },
+    notifyRevoked: (ids) => messages.revoked(ids),
     notifyDue: () => messages.due(),
     async start() {
       await open.use(membership).start()
@@ -90,7 +87,7 @@ export function singleGateway(): Cluster {
     on: (added) => handlers.add(added),
     notifyGrown() {},
     notifyChanged() {},
-    notifyRevoked: (ids) => handlers.revoked(ids),
+    notifyRevoked() {},
     notifyDue() {},
     async start() {},
     async [Symbol.asyncDispose]() {},

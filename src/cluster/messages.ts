@@ -7,7 +7,7 @@ import { decode, encode, type Message } from './message.ts'
 export interface ClusterHandlers {
   grown(keys: readonly string[]): void
   changed(subscriptionIds: readonly string[]): void
-  /** Keys and agents that were revoked. */
+  /** Keys and agents that were revoked, if the message is true: anybody on the bus may have written it. */
   revoked(ids: readonly string[]): void
   /** A subscription is due. */
   due(): void

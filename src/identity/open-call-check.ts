@@ -1,10 +1,15 @@
 import type { Base } from '../core.ts'
 import { openLimits } from '../gateway-limits.ts'
 import type { Sweep } from '../lib/sweeper.ts'
+import { findNames } from '../registry/agents/agent-store.ts'
 import { findLiveKeys } from '../registry/callers/api-key-store.ts'
 import { findLiveOperatorKeys } from '../registry/callers/operator-key-store.ts'
 import { findRevokedTokens } from '../registry/callers/revoked-token-store.ts'
+import type { Reader } from '../storage/database.ts'
 import type { OpenCaller, OpenCalls } from './open-calls.ts'
+
+/** How many ids are kept until they are looked up. What comes beyond that, the check of every minute finds. */
+const saidMax = 10_000
 
 const everyMs = openLimits.keyCheck.max * 1_000
 
@@ -17,6 +22,9 @@ export class OpenCallCheck implements AsyncDisposable {
   readonly #openCalls: OpenCalls
   #checking: Promise<void> | undefined
   #again = false
+  #ending: Promise<void> | undefined
+  /** What was said to be revoked, and is not looked up yet. */
+  readonly #said = new Set<string>()
   #isStopped = false
 
   constructor(core: Base, openCalls: OpenCalls) {
@@ -45,9 +53,33 @@ export class OpenCallCheck implements AsyncDisposable {
     })
   }
 
+  /**
+   * Ends the calls of those of these keys and agents that the store no longer has. Another gateway has revoked them, or somebody else on the
+   * bus says so. Where the store does not answer, their calls end in any case, and may be opened again.
+   */
+  endIfRevoked(ids: readonly string[]): void {
+    for (const id of ids) if (this.#said.size < saidMax) this.#said.add(id)
+    this.#ending ??= this.#endSaid().finally(() => {
+      this.#ending = undefined
+    })
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isStopped = true
-    await this.#checking
+    await Promise.all([this.#checking, this.#ending])
+  }
+
+  async #endSaid(): Promise<void> {
+    while (this.#said.size > 0 && !this.#isStopped) {
+      const ids = [...this.#said]
+      this.#said.clear()
+      try {
+        this.#openCalls.end(await findDead(this.#core.db, ids))
+      } catch (error) {
+        this.#core.log.warn({ err: error }, 'open_calls.unchecked')
+        this.#openCalls.interrupt(ids)
+      }
+    }
   }
 
   async #checkAgain(): Promise<void> {
@@ -79,8 +111,23 @@ export class OpenCallCheck implements AsyncDisposable {
   }
 }
 
+/** Of these keys, tokens and agents, those that were revoked or removed. Other ids, such as that of all operators, are nothing that ends. */
+async function findDead(db: Reader, ids: readonly string[]): Promise<string[]> {
+  const keyIds = ids.filter(isKeyId)
+  const agentIds = ids.filter((id) => id.startsWith('agent_'))
+  const [agentKeys, operatorKeys, tokens, agents] = await Promise.all([
+    findLiveKeys(db, keyIds),
+    findLiveOperatorKeys(db, keyIds),
+    findRevokedTokens(db, ids.filter(isTokenId)),
+    findNames(db, agentIds),
+  ])
+  const live = new Set([...agentKeys, ...operatorKeys, ...agents.keys()])
+  return [...[...keyIds, ...agentIds].filter((id) => !live.has(id)), ...tokens]
+}
+
 /** Stored keys have a ULID as their id. The admin key and tokens are not stored, but revoked tokens are. */
-const isStored = ({ keyId }: OpenCaller): boolean => /^[0-9A-Z]{26}$/.test(keyId)
-const isAgentKey = (caller: OpenCaller): boolean => caller.kind === 'agent' && isStored(caller)
-const isOperatorKey = (caller: OpenCaller): boolean => caller.kind === 'operator' && isStored(caller)
-const isToken = ({ keyId }: OpenCaller): boolean => keyId.startsWith('jwt:')
+const isKeyId = (id: string): boolean => /^[0-9A-Z]{26}$/.test(id)
+const isTokenId = (id: string): boolean => id.startsWith('jwt:')
+const isAgentKey = ({ kind, keyId }: OpenCaller): boolean => kind === 'agent' && isKeyId(keyId)
+const isOperatorKey = ({ kind, keyId }: OpenCaller): boolean => kind === 'operator' && isKeyId(keyId)
+const isToken = ({ keyId }: OpenCaller): boolean => isTokenId(keyId)

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/lib/json.ts'
 import { toolCall } from '../fronts/mcp/http/call-tool.ts'
 import { beginSession, post } from '../fronts/mcp/http/wire.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import type { TestGateway } from '../support/gateway.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { halfSent } from '../support/half-sent.ts'
 import { type Issuer, startIssuer } from '../support/issuer.ts'
 import { besideStore } from '../support/store.ts'
@@ -105,4 +105,14 @@ test('the messages of a batch after the end of its token do nothing', async () =
   expect(body[0].result.content[0].text).toMatch(/expired/)
   expect(body[1]).toMatchObject({ id: 2, error: { data: { code: 'unauthenticated' } } })
   expect(await toMike(gateway)).toEqual([])
+})
+
+test('a key that another gateway has revoked while the body arrived registers no agent', async () => {
+  await using gateway = await startGateway()
+  const { operatorKey, keyId } = (await gateway.call('POST', '/v1/operator-keys', { role: 'manager' })).body
+  await using call = await halfSent(gateway, '/v1/agents', operatorKey, { handle: 'late' })
+  // No message of it has come here.
+  await besideStore(gateway.dataDir, 'update operator_key set revoked_at = 1 where id = ?', keyId)
+  expect(await call.finish('unauthenticated')).toContain('401')
+  expect((await gateway.call('GET', '/v1/agents/late')).status).toBe(404)
 })

@@ -5,6 +5,7 @@ import { inputLimits } from '../../limits.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { createApiKey } from '../callers/api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from '../callers/caller.ts'
+import { requireLiveKey } from '../callers/live-key.ts'
 import { lastEnd } from '../callers/new-key.ts'
 import { scopes } from '../callers/scopes.ts'
 import { findProject } from '../projects/project-store.ts'
@@ -61,6 +62,7 @@ export async function registerAgent(
   const aliases = parseAliases(input.aliases ?? [], handle)
   requireDisplayName(input.displayName)
   return context.db.transaction(async (tx) => {
+    await requireLiveKey(tx, caller)
     await requireRoomForAgent(tx, projectId)
     const agent: Agent = {
       id: newAgentId(),
