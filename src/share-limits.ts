@@ -241,39 +241,6 @@ export const stormLimits = {
   ),
 } as const satisfies Record<string, Limit>
 
-/**
- * How much each operator key and each token of an operator may use of a gateway. Nobody may change these. The admin key has no rate and no
- * queue: it has to work when everybody else is refused.
- */
-export const operatorLimits = {
-  operatorRequestsPerMinute: limit(
-    30_000,
-    'a minute',
-    'requests of one operator key or token of an operator; 6,000 at once',
-  ),
-  operatorMegabytesPerMinute: limit(
-    1_024,
-    'a minute',
-    'MiB of the requests of one operator key or token and of their answers, streams included; 256 at once',
-  ),
-  operatorRequestsAtOnce: limit(
-    128,
-    'at a time',
-    'requests of one operator key or token that are processed; more wait in a queue',
-  ),
-  operatorRequestsInLine: limit(
-    1_024,
-    'at a time',
-    'requests of one operator key or token that wait in the queue; more are refused',
-  ),
-} as const satisfies Record<string, Limit>
-
-/** How much of the rates of an operator may be used at once, and how long it takes to become available again, in ms. */
-export const operatorAllowances = {
-  operatorRequestsPerMinute: { max: 6_000, windowMs: 12_000 },
-  operatorMegabytesPerMinute: { max: 256, windowMs: 15_000 },
-} as const
-
 /** The limits that the operator may set for each project. 0 is no limit. */
 export const projectLimits = { ...agentRates, ...projectRates, ...agentNumbers, ...projectNumbers } as const
 export type LimitName = keyof typeof projectLimits
@@ -303,8 +270,17 @@ const windowsMs: { readonly [Unit in Limit['unit']]?: number } = {
 /** Returns the time, in ms, in which the whole of a rate is available once. */
 export const windowMsOf = (name: RateName): number => windowsMs[projectLimits[name].unit]!
 
+type AllowanceOf = (perWindow: number) => { readonly max: number; readonly windowMs: number }
+
 /** Returns how much of a rate may be used at once, and how long it takes to become available again, in ms. */
-export function allowanceOf(name: RateName, perWindow: number): { readonly max: number; readonly windowMs: number } {
-  const max = Math.min(perWindow, atOnce[name] ?? perWindow)
-  return { max, windowMs: (windowMsOf(name) * max) / perWindow }
+export const allowanceOf = (name: RateName, perWindow: number): ReturnType<AllowanceOf> => allowancesOf(name)(perWindow)
+
+/** Returns `allowanceOf` for one rate: what does not depend on the number is looked up once. */
+export function allowancesOf(name: RateName): AllowanceOf {
+  const atOnceMax = atOnce[name] ?? Number.POSITIVE_INFINITY
+  const wholeMs = windowMsOf(name)
+  return (perWindow) => {
+    const max = Math.min(perWindow, atOnceMax)
+    return { max, windowMs: (wholeMs * max) / perWindow }
+  }
 }

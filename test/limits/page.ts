@@ -2,16 +2,17 @@ import { fileURLToPath } from 'node:url'
 import * as gateway from '../../src/gateway-limits.ts'
 import type { Limit } from '../../src/limits.ts'
 import * as limits from '../../src/limits.ts'
+import * as operators from '../../src/operator-limits.ts'
 import * as shares from '../../src/share-limits.ts'
 import { restFields } from './rest-fields.ts'
 
-const tables = { ...limits, ...gateway, ...shares }
+const tables = { ...limits, ...gateway, ...operators, ...shares }
 
 export const pagePath = fileURLToPath(new URL('../../docs/limits.md', import.meta.url))
 
 const intro = `# Limits
 
-<!-- Made from src/limits.ts, src/gateway-limits.ts, src/share-limits.ts and the schemas of the routes by \`npm run limits:docs\`. A test fails when the two differ. -->
+<!-- Made from src/limits.ts, src/gateway-limits.ts, src/operator-limits.ts, src/share-limits.ts and the schemas of the routes by \`npm run limits:docs\`. A test fails when the two differ. -->
 
 The limits of one request and one answer, and how much of a gateway each agent and project may use. Every refusal names the limit and
 the remedy.

@@ -1,7 +1,6 @@
 import { type Allowance, furtherOf, RateMeter } from '../../lib/rate-meter.ts'
-import { allowanceOf, type RateName, windowMsOf } from '../../share-limits.ts'
+import { allowancesOf, projectLimits, type RateName, windowMsOf } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
-import { limitFor } from './caller-limits.ts'
 import { usedUp } from './refusals.ts'
 
 const none: Allowance = { max: 0, windowMs: 1 }
@@ -10,12 +9,16 @@ const none: Allowance = { max: 0, windowMs: 1 }
 export class Rate {
   readonly #name: RateName
   readonly #meter: RateMeter
+  readonly #default: number
+  readonly #allowanceOf: (perWindow: number) => Allowance
   /** The allowance of the last caller: most callers have the same. */
   #perWindow = 0
   #allowance: Allowance = none
 
   constructor(name: RateName) {
     this.#name = name
+    this.#default = projectLimits[name].max
+    this.#allowanceOf = allowancesOf(name)
     this.#meter = new RateMeter({ windowMs: windowMsOf(name) })
   }
 
@@ -60,10 +63,10 @@ export class Rate {
   }
 
   #allowanceFor(caller: Caller): Allowance {
-    const perWindow = limitFor(caller, this.#name)
+    const perWindow = caller.limits?.[this.#name] ?? this.#default
     if (perWindow !== this.#perWindow) {
       this.#perWindow = perWindow
-      this.#allowance = perWindow === 0 ? none : allowanceOf(this.#name, perWindow)
+      this.#allowance = perWindow === 0 ? none : this.#allowanceOf(perWindow)
     }
     return this.#allowance
   }
