@@ -58,14 +58,57 @@ export const agentRates = {
   ),
 } as const satisfies Record<string, Limit>
 
-/** How often the agents of one project together may act. In memory, on each gateway. */
+/**
+ * How often the agents of one project together may act: ten to twenty times as often as one of them. The whole rate may be used at once,
+ * except `projectRequestsPerMinute` (6,000 at once), `projectMcpSessionsPerMinute` (1,200), `projectMegabytesPerMinute` (1,024) and
+ * `projectChangesPerDay` (100,000). In memory, on each gateway. What an operator does counts against none of them.
+ */
 export const projectRates = {
   projectRequestsPerMinute: limit(
     60_000,
     'a minute',
     'requests of all agents of a project; one gateway can answer a thousand in a second',
   ),
+  projectMegabytesPerMinute: limit(
+    4_096,
+    'a minute',
+    'MiB of the requests of all agents of a project and of their answers, streams included; counted when a request is over',
+  ),
+  projectMessagesPerMinute: limit(
+    6_000,
+    'a minute',
+    'mail and A2A messages that all agents of a project send; counted when they are sent, so that those that are sent at the same moment may be more; mail to more than 50 agents counts once for each 50. By default 20 times `ROUSE_MESSAGES_PER_MINUTE` where that is more, and no limit where that is 0',
+  ),
+  projectSessionStartsPerHour: limit(2_000, 'an hour', 'sessions that all agents of a project start'),
+  projectMcpSessionsPerMinute: limit(2_400, 'a minute', 'MCP sessions that all agents of a project begin'),
+  projectTestsPerMinute: limit(1_200, 'a minute', 'test wakes of all agents of a project'),
+  projectReplaysPerMinute: limit(600, 'a minute', 'resyncs and replays of all agents of a project'),
+  projectGrantsPerHour: limit(2_000, 'an hour', 'permissions that all agents of a project grant. Revoking is free'),
+  projectKeyMintsPerHour: limit(2_000, 'an hour', 'API keys that all agents of a project make'),
+  projectChangesPerDay: limit(
+    400_000,
+    'a day',
+    'changes by all agents of a project that count against `changesPerDay`. Revocations do not count: what others of the project do must not keep an agent from revoking a key',
+  ),
 } as const satisfies Record<string, Limit>
+
+/**
+ * The rate of the project that an act counts against too, by the rate of its agent. `largeMegabytesPerMinute` has none: it spaces what one
+ * agent moves, and what a project moves is in `projectMegabytesPerMinute`.
+ */
+export const projectRateOf = {
+  requestsPerMinute: 'projectRequestsPerMinute',
+  megabytesPerMinute: 'projectMegabytesPerMinute',
+  largeMegabytesPerMinute: undefined,
+  messagesPerMinute: 'projectMessagesPerMinute',
+  sessionStartsPerHour: 'projectSessionStartsPerHour',
+  mcpSessionsPerMinute: 'projectMcpSessionsPerMinute',
+  testsPerMinute: 'projectTestsPerMinute',
+  replaysPerMinute: 'projectReplaysPerMinute',
+  grantsPerHour: 'projectGrantsPerHour',
+  keyMintsPerHour: 'projectKeyMintsPerHour',
+  changesPerDay: 'projectChangesPerDay',
+} as const satisfies Record<keyof typeof agentRates, keyof typeof projectRates | undefined>
 
 /** How much one agent may have. Resources that the operator makes for an agent are never refused. */
 export const agentNumbers = {
@@ -165,8 +208,24 @@ export const projectNumbers = {
     'at a time',
     'requests of all agents of a project that are worked on; more wait in line',
   ),
+  projectStreams: limit(
+    4_000,
+    'at a time',
+    'open streams of all agents of a project, on each gateway: two for each of 2,000 agents',
+  ),
+  projectBlockingCalls: limit(
+    10_000,
+    'at a time',
+    'blocking sends of all agents of a project and their waits for mail, on each gateway: five for each of 2,000 agents',
+  ),
   projectBytesStored: limit(10 * GiB, 'bytes', 'messages, mail and artifacts that the agents of a project have stored'),
 } as const satisfies Record<string, Limit>
+
+/** The number of the project that an open call counts against too, by the number of its agent. */
+export const projectNumberOf = {
+  streams: 'projectStreams',
+  blockingCalls: 'projectBlockingCalls',
+} as const satisfies { readonly [Name in keyof typeof agentNumbers]?: keyof typeof projectNumbers }
 
 /** Mail and A2A messages between agents within ten minutes, counted for all gateways together. Set for a gateway, not for a project. */
 export const stormLimits = {
@@ -182,39 +241,6 @@ export const stormLimits = {
   ),
 } as const satisfies Record<string, Limit>
 
-/**
- * How much each operator key and each token of an operator may use of a gateway. Nobody may change these. The admin key has no rate and no
- * queue: it has to work when everybody else is refused.
- */
-export const operatorLimits = {
-  operatorRequestsPerMinute: limit(
-    30_000,
-    'a minute',
-    'requests of one operator key or token of an operator; 6,000 at once',
-  ),
-  operatorMegabytesPerMinute: limit(
-    1_024,
-    'a minute',
-    'MiB of the requests of one operator key or token and of their answers, streams included; 256 at once',
-  ),
-  operatorRequestsAtOnce: limit(
-    128,
-    'at a time',
-    'requests of one operator key or token that are processed; more wait in a queue',
-  ),
-  operatorRequestsInLine: limit(
-    1_024,
-    'at a time',
-    'requests of one operator key or token that wait in the queue; more are refused',
-  ),
-} as const satisfies Record<string, Limit>
-
-/** How much of the rates of an operator may be used at once, and how long it takes to become available again, in ms. */
-export const operatorAllowances = {
-  operatorRequestsPerMinute: { max: 6_000, windowMs: 12_000 },
-  operatorMegabytesPerMinute: { max: 256, windowMs: 15_000 },
-} as const
-
 /** The limits that the operator may set for each project. 0 is no limit. */
 export const projectLimits = { ...agentRates, ...projectRates, ...agentNumbers, ...projectNumbers } as const
 export type LimitName = keyof typeof projectLimits
@@ -228,8 +254,11 @@ const atOnce: { readonly [Name in RateName]?: number } = {
   mcpSessionsPerMinute: 60,
   megabytesPerMinute: 64,
   largeMegabytesPerMinute: 1,
-  projectRequestsPerMinute: 6_000,
   changesPerDay: 5_000,
+  projectRequestsPerMinute: 6_000,
+  projectMcpSessionsPerMinute: 1_200,
+  projectMegabytesPerMinute: 1_024,
+  projectChangesPerDay: 100_000,
 }
 
 const windowsMs: { readonly [Unit in Limit['unit']]?: number } = {
@@ -241,8 +270,17 @@ const windowsMs: { readonly [Unit in Limit['unit']]?: number } = {
 /** Returns the time, in ms, in which the whole of a rate is available once. */
 export const windowMsOf = (name: RateName): number => windowsMs[projectLimits[name].unit]!
 
+type AllowanceOf = (perWindow: number) => { readonly max: number; readonly windowMs: number }
+
 /** Returns how much of a rate may be used at once, and how long it takes to become available again, in ms. */
-export function allowanceOf(name: RateName, perWindow: number): { readonly max: number; readonly windowMs: number } {
-  const max = Math.min(perWindow, atOnce[name] ?? perWindow)
-  return { max, windowMs: (windowMsOf(name) * max) / perWindow }
+export const allowanceOf = (name: RateName, perWindow: number): ReturnType<AllowanceOf> => allowancesOf(name)(perWindow)
+
+/** Returns `allowanceOf` for one rate: what does not depend on the number is looked up once. */
+export function allowancesOf(name: RateName): AllowanceOf {
+  const atOnceMax = atOnce[name] ?? Number.POSITIVE_INFINITY
+  const wholeMs = windowMsOf(name)
+  return (perWindow) => {
+    const max = Math.min(perWindow, atOnceMax)
+    return { max, windowMs: (wholeMs * max) / perWindow }
+  }
 }

@@ -2,7 +2,9 @@ import { Problem } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitExceeded, limitFor } from '../registry/shares/caller-limits.ts'
+import { projectNumberOf } from '../share-limits.ts'
 import { CallExpiries } from './call-expiries.ts'
+import { ProjectCalls } from './project-calls.ts'
 
 /** A stream, or a call that waits: a send for its task, a read of the inbox for mail. */
 export type OpenCallKind = 'streams' | 'blockingCalls'
@@ -14,14 +16,15 @@ export interface OpenCall extends Disposable {
 }
 
 /** The caller of an open call. */
-export type OpenCaller = Pick<Caller, 'kind' | 'id' | 'keyId' | 'expiresAt' | 'limits'>
+export type OpenCaller = Pick<Caller, 'kind' | 'id' | 'projectId' | 'keyId' | 'expiresAt' | 'limits'>
 
 /** How many revoked ids are remembered, for requests that were authenticated before and open their stream after the revocation. */
 const endedMax = 10_000
 
-/** The open streams and calls of this gateway, by key and by agent. */
+/** The open streams and calls of this gateway, by key, by agent and by project. */
 export class OpenCalls implements Disposable {
   readonly #calls = new Map<string, CallsOfOne>()
+  readonly #projects = new ProjectCalls()
   /** By call: the tokens of a login share a key id, and expire one by one. */
   readonly #expiries: CallExpiries
   readonly #ended = new Set<string>()
@@ -32,25 +35,26 @@ export class OpenCalls implements Disposable {
 
   /**
    * Counts a call as open until it is disposed. One key may have half of the calls of its agent, so a leaked key cannot use all of
-   * them. Without a kind it only ends when its key is revoked: it does not wait, or what waits in it counts itself, and a request that
+   * them. The calls of a project's agents have a limit together, to which those of operators do not count. Without a kind it only ends when its key is revoked: it does not wait, or what waits in it counts itself, and a request that
    * began before its key expired is answered. Errors: `unauthenticated` when the key was revoked or the agent removed meanwhile,
    * `limit-exceeded` when too many are open.
    */
   open(caller: OpenCaller, kind?: OpenCallKind): OpenCall {
-    const { keyId, id } = caller
+    const { keyId, id, projectId } = caller
     this.requireNotEnded(caller)
     const byKey = this.#callsOf(keyId, caller)
     // All operators have the same id, but each key is a separate caller.
     const byAgent = caller.kind === 'operator' ? undefined : this.#callsOf(id, caller)
-    const full = kind && fullness(limitFor(caller, kind), byKey[kind], byAgent?.[kind])
+    const full = kind && this.#fullness(caller, kind, byKey, byAgent)
     if (kind && full) {
       this.#dropIdle(keyId, byKey)
       if (byAgent) this.#dropIdle(id, byAgent)
-      throw tooMany(kind, full.whose, full.max)
+      throw tooMany(kind, full)
     }
     const controller = new AbortController()
     add(byKey, controller, kind)
     if (byAgent) add(byAgent, controller, kind)
+    if (byAgent && kind) this.#projects.add(projectId, kind)
     if (kind) this.#expiries.add(controller, caller.expiresAt)
     return {
       signal: controller.signal,
@@ -61,6 +65,7 @@ export class OpenCalls implements Disposable {
         this.#dropIdle(keyId, byKey)
         if (!byAgent) return
         remove(byAgent, controller, kind)
+        if (kind) this.#projects.remove(projectId, kind)
         this.#dropIdle(id, byAgent)
       },
     }
@@ -106,6 +111,14 @@ export class OpenCalls implements Disposable {
     return [...this.#calls].filter(([id, { caller }]) => id === caller.keyId).map(([, { caller }]) => caller)
   }
 
+  /** Whose calls are as many as they may be; undefined: one more may be opened. */
+  #fullness(caller: OpenCaller, kind: OpenCallKind, byKey: CallsOfOne, byAgent?: CallsOfOne): Full | undefined {
+    const full = fullness(limitFor(caller, kind), byKey[kind], byAgent?.[kind])
+    if (full || !byAgent) return full
+    const max = limitFor(caller, projectNumberOf[kind])
+    return max > 0 && this.#projects.count(caller.projectId, kind) >= max ? { whose: 'project', max } : undefined
+  }
+
   #callsOf(id: string, caller: OpenCaller): CallsOfOne {
     const known = this.#calls.get(id)
     if (known) return known
@@ -125,12 +138,14 @@ interface CallsOfOne extends Record<OpenCallKind, number> {
   readonly controllers: Set<AbortController>
 }
 
-/** Whose calls are as many as they may be; undefined: one more may be opened. A limit of 0 is none. */
-function fullness(
-  ofAgent: number,
-  byKey: number,
-  byAgent: number | undefined,
-): { readonly whose: 'key' | 'agent'; readonly max: number } | undefined {
+/** Whose calls are as many as they may be. */
+interface Full {
+  readonly whose: 'key' | 'agent' | 'project'
+  readonly max: number
+}
+
+/** Whether the calls of a key or its agent are as many as they may be. A limit of 0 is none. */
+function fullness(ofAgent: number, byKey: number, byAgent: number | undefined): Full | undefined {
   const ofKey = Math.ceil(ofAgent / 2)
   if (ofAgent <= 0) return undefined
   if (byKey >= ofKey) return { whose: 'key', max: ofKey }
@@ -166,7 +181,8 @@ const remedies: Record<OpenCallKind, { readonly what: string; readonly remedy: s
   },
 }
 
-function tooMany(kind: OpenCallKind, whose: 'key' | 'agent', max: number): Problem {
+function tooMany(kind: OpenCallKind, { whose, max }: Full): Problem {
   const { what, remedy } = remedies[kind]
-  return limitExceeded(kind, max, `This ${whose} has ${max} open ${what}, and may have no more. ${remedy}`)
+  const name = whose === 'project' ? projectNumberOf[kind] : kind
+  return limitExceeded(name, max, `This ${whose} has ${max} open ${what}, and may have no more. ${remedy}`)
 }

@@ -38,18 +38,31 @@ export class RateMeter {
    */
   spend(key: string, max: number, windowMs: number, now: number, count = 1): number {
     const missing = this.missingMs(key, { max, windowMs }, now, count)
-    if (missing === 0) this.#used.get(key)!.level += Math.min(count, max)
+    if (missing === 0) this.take(key, Math.min(count, max))
     return missing
+  }
+
+  /** Takes what `missingMs` has just found room for: the key is known, and its use is as it is now. */
+  take(key: string, amount: number): void {
+    this.#used.get(key)!.level += amount
   }
 
   /**
    * Takes `count` for an act of which one was taken before, or what a whole allowance has beside that one, if it is less. Returns 0, or,
    * where too few are left and nothing was taken, how many ms it is until there are enough for the act with its first one.
    */
-  spendFurther(key: string, { max, windowMs }: Allowance, now: number, count: number): number {
-    const further = Math.min(count, max - 1)
-    if (further <= 0 || this.spend(key, max, windowMs, now, further) === 0) return 0
-    return this.missingMs(key, { max, windowMs }, now, further + 1)
+  spendFurther(key: string, allowance: Allowance, now: number, count: number): number {
+    const missing = this.missingFurtherMs(key, allowance, now, count)
+    const further = furtherOf(count, allowance)
+    if (missing === 0 && further > 0) this.take(key, further)
+    return missing
+  }
+
+  /** The same, but takes nothing: what there is to take is `furtherOf`. */
+  missingFurtherMs(key: string, allowance: Allowance, now: number, count: number): number {
+    const further = furtherOf(count, allowance)
+    if (further === 0 || this.missingMs(key, allowance, now, further) === 0) return 0
+    return this.missingMs(key, allowance, now, further + 1)
   }
 
   /** How many ms it is until `count` may be taken, or all of them where `count` is more; 0: they may. Takes nothing. */
@@ -107,5 +120,8 @@ export class RateMeter {
     }
   }
 }
+
+/** How much an act takes that counts as `count` more, of which one was taken before: no more than a whole allowance in all. */
+export const furtherOf = (count: number, { max }: Allowance): number => Math.max(0, Math.min(count, max - 1))
 
 const levelMaxOf = ({ max, owed = owedMax }: Allowance): number => max * owed

@@ -5,6 +5,7 @@ import type { LogNotifier } from '../log/log-notifier.ts'
 import { drain } from '../mailbox/delivery/drain.ts'
 import { MailWaits } from '../mailbox/delivery/mail-waits.ts'
 import { strategies } from '../mailbox/delivery/strategies.ts'
+import { ProjectSends } from '../mailbox/limits/project-sends.ts'
 import { SendLimiter } from '../mailbox/limits/send-limiter.ts'
 import { SenderCounts } from '../mailbox/limits/sender-counts.ts'
 import { createAnnounce } from '../mailbox/sending/announce.ts'
@@ -39,9 +40,11 @@ export function openFeatures(
   const { core, notifier, channels, secrets, checkUrl, changed } = parts
   const usage = undo.use(new Usage(core))
   const senderCounts = new SenderCounts()
-  const sends = undo.use(new SendLimiter({ ...core, limits, senderCounts }))
+  const projectSends = new ProjectSends(core.clock)
+  const sends = undo.use(new SendLimiter({ ...core, limits, senderCounts, projectSends }))
   const repeats = new RepeatedRequests()
-  const mail = { ...core, limits, senderCounts, usage, repeats, strategies, findSession: newestLiveSession }
+  const findSession = newestLiveSession
+  const mail = { ...core, limits, senderCounts, projectSends, usage, repeats, strategies, findSession }
   return {
     tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
     mail,

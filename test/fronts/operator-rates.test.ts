@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { operatorAllowances } from '../../src/share-limits.ts'
+import { operatorAllowances } from '../../src/operator-limits.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'

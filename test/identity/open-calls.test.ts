@@ -9,7 +9,7 @@ import { startIssuer } from '../support/issuer.ts'
 import { besideStore } from '../support/store.ts'
 
 const limits = { streams: 3, blockingCalls: 1 }
-const donna = { kind: 'agent', id: 'AGENT:donna', keyId: 'key-1', limits } as const
+const donna = { kind: 'agent', id: 'AGENT:donna', projectId: 'web', keyId: 'key-1', limits } as const
 const second = { ...donna, keyId: 'key-2' }
 
 test('a key and an agent have a limit of open calls of each kind, and one that ends frees a place', () => {
@@ -40,7 +40,9 @@ test('the calls of a key end with it, those of an agent with the agent, and no m
 
 test('operators have the same id and limits of their own, each by its key', () => {
   const calls = new OpenCalls(new FakeClock())
-  const operators = ['a', 'b', 'c'].map((keyId) => ({ kind: 'operator', id: 'operator', keyId, limits }) as const)
+  const operators = ['a', 'b', 'c'].map(
+    (keyId) => ({ kind: 'operator', id: 'operator', projectId: 'web', keyId, limits }) as const,
+  )
   for (const operator of operators) calls.open(operator, 'streams')
   for (const operator of operators) calls.open(operator, 'streams')
   expect(() => calls.open(operators[0]!, 'streams')).toThrow(/This key has 2/)

@@ -2,16 +2,17 @@ import { fileURLToPath } from 'node:url'
 import * as gateway from '../../src/gateway-limits.ts'
 import type { Limit } from '../../src/limits.ts'
 import * as limits from '../../src/limits.ts'
+import * as operators from '../../src/operator-limits.ts'
 import * as shares from '../../src/share-limits.ts'
 import { restFields } from './rest-fields.ts'
 
-const tables = { ...limits, ...gateway, ...shares }
+const tables = { ...limits, ...gateway, ...operators, ...shares }
 
 export const pagePath = fileURLToPath(new URL('../../docs/limits.md', import.meta.url))
 
 const intro = `# Limits
 
-<!-- Made from src/limits.ts, src/gateway-limits.ts, src/share-limits.ts and the schemas of the routes by \`npm run limits:docs\`. A test fails when the two differ. -->
+<!-- Made from src/limits.ts, src/gateway-limits.ts, src/operator-limits.ts, src/share-limits.ts and the schemas of the routes by \`npm run limits:docs\`. A test fails when the two differ. -->
 
 The limits of one request and one answer, and how much of a gateway each agent and project may use. Every refusal names the limit and
 the remedy.
@@ -34,10 +35,16 @@ limit; null restores the default. \`GET /v1/projects/{project}\` shows them. The
 rates and no queue; other keys of operators, and their tokens, have [limits of their own](#operator-limits).
 
 An agent may use a whole rate at once; it becomes available again evenly over time. While other agents send requests too, its requests begin
-at a [pace](#company-limits). Rates are counted in memory, on each gateway: with three gateways an agent has up to three times as much, unless its
+at a [pace](#company-limits). An act of an agent also counts against the rate of its project, where there is one; an act that one of the two rates
+refuses counts against neither. What operators do counts against no rate of a project.
+
+Rates are counted in memory, on each gateway: with three gateways an agent has up to three times as much, unless its
 requests go to one gateway. Only \`messagesPerMinute\` and the [storm limits](#storms-between-agents) are counted in the store: mail when it is sent, A2A messages
 within a second. Stored bytes are written every two seconds and read again every minute. Retention of mail reduces
 them; tasks are kept.
+
+What is stored in numbers, that is subscriptions, push configs, keys, permissions and claims, has no limit for a project as a whole: to count it would
+take longer with each new one. It is bounded by \`agents\` times the number of one agent.
 `
 
 /** Tables in the order of the page; others follow under their own name. */

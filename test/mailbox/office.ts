@@ -1,6 +1,7 @@
 import { silentLogger } from '../../src/logger.ts'
 import type { LiveSession } from '../../src/mailbox/delivery/live-session.ts'
 import { strategies } from '../../src/mailbox/delivery/strategies.ts'
+import { ProjectSends } from '../../src/mailbox/limits/project-sends.ts'
 import { SenderCounts } from '../../src/mailbox/limits/sender-counts.ts'
 import { type MailInput, sendMail } from '../../src/mailbox/sending/send-mail.ts'
 import { registerAgent } from '../../src/registry/agents/agents.ts'
@@ -26,6 +27,7 @@ export async function openOffice(...handles: string[]) {
     ...core,
     limits: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     senderCounts: new SenderCounts(),
+    projectSends: new ProjectSends(clock),
     usage: { requireRoom() {}, add() {} },
     repeats: new RepeatedRequests(),
     strategies,

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Leave } from '../../src/lib/keyed-semaphore.ts'
 import { MiB } from '../../src/limits.ts'
+import { operatorAllowances, operatorLimits } from '../../src/operator-limits.ts'
 import { type Caller, operator } from '../../src/registry/callers/caller.ts'
 import { newBulk } from '../../src/registry/shares/large-spacing.ts'
 import { Shares } from '../../src/registry/shares/shares.ts'
-import { operatorAllowances, operatorLimits } from '../../src/share-limits.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const viewer: Caller = { ...operator, keyId: 'viewer', role: 'viewer' }

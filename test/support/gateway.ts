@@ -58,6 +58,8 @@ export async function liftRates(gateway: TestGateway, project = 'default'): Prom
     projectRequestsPerMinute: 0,
     mcpSessionsPerMinute: 0,
     megabytesPerMinute: 0,
+    projectMcpSessionsPerMinute: 0,
+    projectMegabytesPerMinute: 0,
     largeMegabytesPerMinute: 0,
   }
   const { status } = await gateway.call('PATCH', `/v1/projects/${project}`, { limits })

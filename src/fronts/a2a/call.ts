@@ -1,3 +1,4 @@
+import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import type { AuditFront } from '../../audit/entry.ts'
 import { type OpenCall, type OpenCallKind, type OpenCalls, revoked } from '../../identity/open-calls.ts'
@@ -104,6 +105,9 @@ export abstract class A2aCall {
   beginChange(): () => void {
     return beginChange(this.context.shares, this.operation, this.caller)
   }
+
+  /** Called with the failure of the call before the SDK answers with it, for a transport that adds something to the answer. */
+  beforeFailure(_failure: A2AError): void {}
 
   /** Counts the call as open until the returned object is disposed. Errors: `limit-exceeded`, `unauthenticated`. */
   open(kind: OpenCallKind): Disposable {

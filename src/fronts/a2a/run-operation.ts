@@ -75,7 +75,9 @@ async function refused(
   call.failure = error
   call.problem = toProblem(error).code
   await recordCall(tools, call, call.problem, target || call.agent.handle)
-  return tools.toError(error, tools.log, call.operation.name)
+  const failure = tools.toError(error, tools.log, call.operation.name)
+  call.beforeFailure(failure)
+  return failure
 }
 
 /** The call of an operation. It was authorised by what the request names, which must be the operation that the SDK calls. */

@@ -1,8 +1,8 @@
-import type { ServerCallContext } from '@a2a-js/sdk/server'
+import type { A2AError } from '@a2a-js/sdk/errors'
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
 import { readingBy } from '../../tasks/content-within.ts'
 import { A2aCall, type CallContext } from '../a2a/call.ts'
-import { admissionOf } from './admission.ts'
+import { admissionOf, setTrailers } from './admission.ts'
 import { GrpcFailure } from './failure.ts'
 
 type Wire = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
@@ -54,6 +54,11 @@ export class GrpcCall extends A2aCall {
     }
   }
 
+  /** The SDK sends no details of an error that is not its own: they are sent with the status of the call. */
+  override beforeFailure(failure: A2AError): void {
+    if (failure instanceof GrpcFailure && failure.trailers) setTrailers(this.metadata, failure.trailers)
+  }
+
   override async taken(): Promise<void> {
     const { signal } = this
     if (this.#unsent === 0 || signal.aborted) return
@@ -74,10 +79,4 @@ export class GrpcCall extends A2aCall {
     this.#wire.once('cancelled', cancel)
     return AbortSignal.any([closed.signal, ...others])
   }
-}
-
-/** The gRPC call of an SDK context. The services have put it there. */
-export function grpcCallOf(context: ServerCallContext): GrpcCall {
-  if (context.user instanceof GrpcCall) return context.user
-  throw new Error('A gRPC call came without its caller.')
 }

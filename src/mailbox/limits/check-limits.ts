@@ -4,6 +4,7 @@ import { closeArrivalWindow, countArrival } from './arrival-store.ts'
 import { countBroadcast, countBroadcastAnswer, refuseBroadcast } from './broadcast-store.ts'
 import { blockExchange, countAnswer, readBlockedUntil } from './exchange-store.ts'
 import { costMsOf, type MailLimits, minuteMs, stormWindowMs, totalMaxFor } from './mail-limits.ts'
+import type { ProjectSends } from './project-sends.ts'
 import {
   broadcastRefusal,
   exchangeRefusal,
@@ -20,6 +21,8 @@ export interface LimitsContext {
   readonly limits: MailLimits
   /** What each agent has sent to each other one. */
   readonly senderCounts: SenderCounts
+  /** What the agents of each project have sent. Not part of these checks: whoever sends asks it first, and counts what it has sent. */
+  readonly projectSends: ProjectSends
 }
 
 /** Who gets a message. */
@@ -31,6 +34,7 @@ export interface Receivers {
 }
 
 type Sending = Sender & Receivers
+type RecipientLimits = Pick<LimitsContext, 'limits' | 'senderCounts'>
 
 /**
  * Counts a message against the rate of its sender, against the storm breaker of the pair, and against the storm breaker of its
@@ -39,7 +43,7 @@ type Sending = Sender & Receivers
  */
 export async function checkLimits(
   tx: Transaction,
-  context: LimitsContext,
+  context: RecipientLimits,
   sending: Sending,
 ): Promise<Refusal | undefined> {
   return (await checkRate(tx, context.limits, sending)) ?? (await checkRecipients(tx, context, sending))
@@ -64,7 +68,7 @@ export async function isBeyondRate(
 /** The second half of `checkLimits`: what depends on who gets the message. */
 export async function checkRecipients(
   tx: Transaction,
-  context: LimitsContext,
+  context: RecipientLimits,
   sending: Sending,
 ): Promise<Refusal | undefined> {
   return (
@@ -136,7 +140,7 @@ async function checkBroadcast(
 
 async function checkArrivals(
   tx: Transaction,
-  { limits: { stormMessages }, senderCounts }: LimitsContext,
+  { limits: { stormMessages }, senderCounts }: RecipientLimits,
   sending: Sending,
 ): Promise<Refusal | undefined> {
   const { senderId, peer } = sending

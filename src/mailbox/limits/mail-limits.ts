@@ -1,4 +1,5 @@
 import type { Caller } from '../../registry/callers/caller.ts'
+import { agentRates, projectRates } from '../../share-limits.ts'
 
 /** Limits of messages. 0 switches one off. */
 export interface MailLimits {
@@ -22,6 +23,26 @@ export const minuteMs = 60_000
 /** Returns how many messages a caller may send in a minute: the limit of its project, or else the gateway's. */
 export function perMinuteFor({ limits }: Pick<Caller, 'limits'>, { perMinute }: MailLimits): number {
   return limits?.messagesPerMinute ?? perMinute
+}
+
+const { projectMessagesPerMinute } = projectRates
+/** How many times as much as one agent all agents of a project may send. */
+const timesOfProject = projectMessagesPerMinute.max / agentRates.messagesPerMinute.max
+
+/**
+ * Returns how many messages all agents of a project may send in a minute where nothing is set for it, from what the gateway lets one agent
+ * send: a higher number also raises the project's, a lower one does not reduce it. 0 is no limit.
+ */
+export function defaultOfProject({ perMinute }: Pick<MailLimits, 'perMinute'>): number {
+  return perMinute === 0 ? 0 : Math.max(projectMessagesPerMinute.max, timesOfProject * perMinute)
+}
+
+/** Returns how many messages all agents of a caller's project may send in a minute. 0 is no limit. */
+export function perMinuteForProject(
+  { limits }: Pick<Caller, 'limits'>,
+  ofGateway: Pick<MailLimits, 'perMinute'>,
+): number {
+  return limits?.projectMessagesPerMinute ?? defaultOfProject(ofGateway)
 }
 
 /** The limits of a caller's mail. undefined: an operator, whose mail has none. */
@@ -49,12 +70,17 @@ export function totalMaxFor(sent: number, limit: number): number {
 /** Recipients for which mail counts as one message: a message to more counts as several. */
 const recipientsOfOne = 50
 
+/** Returns as how many messages a message to so many recipients counts. */
+export function messagesOf(recipients: number): number {
+  return Math.max(1, Math.ceil(recipients / recipientsOfOne))
+}
+
 /**
  * Returns the share of a minute that one message uses, in ms; 0 without a limit. Never more than a minute: a message to any number of
  * recipients can be sent after a minute of silence.
  */
 export function costMsOf(perMinute: number, recipients = 1): number {
   if (perMinute === 0) return 0
-  const count = Math.min(perMinute, Math.max(1, Math.ceil(recipients / recipientsOfOne)))
+  const count = Math.min(perMinute, messagesOf(recipients))
   return Math.max(1, Math.floor((minuteMs / perMinute) * count))
 }

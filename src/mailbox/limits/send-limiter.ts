@@ -5,6 +5,7 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { addArrivals, closeArrivalWindow } from './arrival-store.ts'
 import { costMsOf, type MailLimits, minuteMs, perMinuteFor, stormWindowMs, totalMaxFor } from './mail-limits.ts'
+import type { ProjectSends } from './project-sends.ts'
 import { type Refusal, rateRefusal, recipientRefusal } from './refusals.ts'
 import { addSends, recordFirstRefusal } from './send-rate-store.ts'
 import type { SenderCounts } from './sender-counts.ts'
@@ -47,10 +48,12 @@ interface SendLimiterContext extends Core {
   readonly limits: MailLimits
   /** What each agent has sent to each other one, by mail too. */
   readonly senderCounts: SenderCounts
+  /** What the agents of each project have sent, by mail too. */
+  readonly projectSends: ProjectSends
 }
 
 /**
- * Limits A2A messages by the rate of their sender and the storm breaker of their recipient. Mail has the same limits and counts
+ * Limits A2A messages by the rates of their sender and its project, and the storm breaker of their recipient. Mail has the same limits and counts
  * in the same rows. This class decides in memory and writes all counts together: a message waits for no row that another
  * transaction has locked, and a refusal costs no query. Every write also reads what mail and other gateways have counted. Source: D22.
  */
@@ -80,6 +83,7 @@ export class SendLimiter implements AsyncDisposable {
     this.check(caller, recipient)
     this.#writer.schedule(writeMs)
     const now = this.#context.clock.now()
+    this.#context.projectSends.count(caller, this.#context.limits)
     const costMs = costMsOf(perMinuteFor(caller, this.#context.limits))
     if (costMs > 0) {
       const spent = this.#senderOf(caller.id)
@@ -132,7 +136,9 @@ export class SendLimiter implements AsyncDisposable {
       }
       return refusal
     }
-    const { limits, senderCounts } = this.#context
+    const { limits, senderCounts, projectSends } = this.#context
+    const ofProject = projectSends.refuse(caller, limits)
+    if (ofProject) return ofProject
     const { stormMessages } = limits
     const arrived = this.#recipients.get(recipient.id)
     if (!arrived || stormMessages === 0 || isOver(arrived, now) || arrived.count < stormMessages) return undefined

@@ -25,7 +25,9 @@ export function createHandoffMail(context: HandoffMailContext): SendHandoffMail 
       const limits = { ...context.limits, perMinute: perMinuteFor(sender, context.limits) }
       const peer = { id: recipient.id, identity: recipient.handle }
       const sending = { senderId: sender.id, from: sender.identity, peer, recipients: 1 }
-      const refusal = await checkLimits(tx, { ...context, limits }, sending)
+      // The project's first: it refuses without a query, and then nothing of the sender's rate is used.
+      const refusal =
+        context.projectSends.refuse(sender, context.limits) ?? (await checkLimits(tx, { ...context, limits }, sending))
       if (refusal) return refusal
     }
     const session = await context.findSession(tx, recipient.id)
@@ -44,6 +46,7 @@ export function createHandoffMail(context: HandoffMailContext): SendHandoffMail 
       routed: session !== undefined,
     })
     context.usage.add(tx, sender, bytesOfMail(message))
+    context.projectSends.countOnCommit(tx, sender, context.limits)
     return { messageId: message.id, events }
   }
 }

@@ -17,7 +17,7 @@ import type { Transaction } from '../../storage/database.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
 import { checkRate, checkRecipients, type LimitsContext, type Receivers } from '../limits/check-limits.ts'
-import { limitsOf } from '../limits/mail-limits.ts'
+import { limitsOf, type MailLimits } from '../limits/mail-limits.ts'
 import type { Refusal, Sender } from '../limits/refusals.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import type { MailMessage, MessageType } from '../messages/message.ts'
@@ -88,7 +88,7 @@ function storeNewMail(context: MailContext, caller: Caller, input: MailInput, id
     if (first !== undefined) return { id: first }
     const limits = limitsOf(caller, context.limits)
     // Before anything is looked up: who is beyond its rate costs a query, whatever the address.
-    const tooMany = limits && (await checkRate(tx, limits, senderOf(caller)))
+    const tooMany = limits && (await refuseSender(context, tx, caller, limits))
     if (tooMany) return keepRefusal(context, tx, caller, tooMany)
     const answered = input.inReplyTo === undefined ? undefined : await requireAnswered(tx, caller, input.inReplyTo)
     const destination = await resolveDestination(tx, caller, input.to, answered)
@@ -101,8 +101,19 @@ function storeNewMail(context: MailContext, caller: Caller, input: MailInput, id
     if (idempotency) await keepResult(tx, caller.id, mailScope, idempotency, id)
     const message = await storeMail(context, tx, caller, { id, subject, input, answered, destination })
     context.usage.add(tx, caller, bytesOfMail(message))
+    context.projectSends.countOnCommit(tx, caller, context.limits, sending.recipients)
     return { id }
   })
+}
+
+/** The project's rate first: it refuses without a query, and then nothing of the sender's own rate is used. */
+async function refuseSender(
+  { projectSends, limits }: MailContext,
+  tx: Transaction,
+  caller: Caller,
+  own: MailLimits,
+): Promise<Refusal | undefined> {
+  return projectSends.refuse(caller, limits) ?? (await checkRate(tx, own, senderOf(caller)))
 }
 
 /** Returns the message that a reply answers. The caller must be able to see it. */

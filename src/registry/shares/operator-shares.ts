@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { KeyedSemaphore, type Leave } from '../../lib/keyed-semaphore.ts'
 import { RateMeter } from '../../lib/rate-meter.ts'
 import { MiB } from '../../limits.ts'
-import { operatorAllowances, operatorLimits } from '../../share-limits.ts'
+import { operatorAllowances, operatorLimits } from '../../operator-limits.ts'
 import { type Caller, operator } from '../callers/caller.ts'
 import { busyRetrySeconds } from './refusals.ts'
 

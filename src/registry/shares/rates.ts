@@ -1,17 +1,28 @@
 import type { Clock } from '../../lib/clock.ts'
-import { RateMeter } from '../../lib/rate-meter.ts'
 import { MiB } from '../../limits.ts'
-import { agentRates, allowanceOf, type RateName, windowMsOf } from '../../share-limits.ts'
+import { agentRates, projectRateOf } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
 import { KeyShares } from './key-shares.ts'
 import { isUnlimited, type OperatorShares } from './operator-shares.ts'
-import { partUsedUp, usedUp } from './refusals.ts'
+import { Rate } from './rate.ts'
+import { partUsedUp } from './refusals.ts'
 
-/** How often agents, projects and operators act, and how many bytes they move. */
+type AgentRate = keyof typeof agentRates
+
+/** The rates that one kind of act counts against: those of the agent and of its project. */
+interface Counted {
+  readonly own: Rate
+  readonly ofProject: Rate | undefined
+}
+
+/**
+ * How often agents, projects and operators act, and how many bytes they move. An act of an agent counts against its own rate and against
+ * its project's: against both, or, where one of them refuses it, against none.
+ */
 export class Rates {
   readonly #clock: Clock
-  readonly #meters = new Map<RateName, RateMeter>()
+  readonly #counted: Readonly<Record<AgentRate, Counted>>
   readonly #operators: OperatorShares
   readonly #keys: KeyShares
 
@@ -19,9 +30,8 @@ export class Rates {
     this.#clock = clock
     this.#operators = operators
     this.#keys = new KeyShares(clock)
-    for (const name of [...(Object.keys(agentRates) as RateName[]), 'projectRequestsPerMinute' as const]) {
-      this.#meters.set(name, new RateMeter({ windowMs: windowMsOf(name) }))
-    }
+    const names = Object.keys(agentRates) as AgentRate[]
+    this.#counted = Object.fromEntries(names.map((name) => [name, countedBy(name)])) as Record<AgentRate, Counted>
   }
 
   /** Counts a request against what its operator, or its agent and its project, may ask. Errors: `rate-limited`. */
@@ -30,9 +40,18 @@ export class Rates {
       if (!isUnlimited(caller)) this.#operators.spendRequest(caller)
       return
     }
-    this.#spendOfAgent(caller)
-    this.#spend(caller, 'projectRequestsPerMinute', caller.projectId)
-    this.#requireBytes(caller)
+    const { requestsPerMinute: requests, megabytesPerMinute: megabytes } = this.#counted
+    const now = this.#clock.now()
+    const { id, projectId } = caller
+    const perMinute = limitFor(caller, 'requestsPerMinute')
+    if (perMinute !== 0) this.#requirePartOfKey(caller, perMinute)
+    const own = requests.own.require(caller, id, now)
+    const ofProject = requests.ofProject!.require(caller, projectId, now)
+    megabytes.own.requireAny(caller, id, now)
+    megabytes.ofProject!.requireAny(caller, projectId, now)
+    requests.own.take(id, own)
+    requests.ofProject!.take(projectId, ofProject)
+    if (perMinute !== 0) this.#keys.count(caller, perMinute)
   }
 
   /**
@@ -44,8 +63,12 @@ export class Rates {
       if (!isUnlimited(caller)) this.#operators.spendFurther(caller, count)
       return
     }
-    this.#spendFurther(caller, 'requestsPerMinute', caller.id, count)
-    this.#spendFurther(caller, 'projectRequestsPerMinute', caller.projectId, count)
+    const { own, ofProject } = this.#counted.requestsPerMinute
+    const now = this.#clock.now()
+    const further = own.requireFurther(caller, caller.id, now, count)
+    const furtherOfProject = ofProject!.requireFurther(caller, caller.projectId, now, count)
+    own.take(caller.id, further)
+    ofProject!.take(caller.projectId, furtherOfProject)
   }
 
   /**
@@ -62,67 +85,53 @@ export class Rates {
       if (!isUnlimited(caller)) this.#operators.noteBytes(caller, bytes)
       return
     }
-    const max = limitFor(caller, 'megabytesPerMinute')
-    if (max === 0) return
-    const allowance = allowanceOf('megabytesPerMinute', max)
-    this.#meters.get('megabytesPerMinute')!.charge(caller.id, bytes / MiB, allowance, this.#clock.now())
+    const { own, ofProject } = this.#counted.megabytesPerMinute
+    const now = this.#clock.now()
+    own.charge(caller, caller.id, now, bytes / MiB)
+    ofProject!.charge(caller, caller.projectId, now, bytes / MiB)
   }
 
   /**
    * Takes nothing. Errors: `rate-limited` where nothing of a rate is left.
-   * @param of who is counted: the agent, unless another id is given
+   * @param of who is counted: the agent, unless another id is given; then its project's rate neither refuses the act nor counts it
    */
-  requireLeft(caller: Caller, name: keyof typeof agentRates, of: string = caller.id): void {
-    const max = limitFor(caller, name)
-    if (caller.kind !== 'agent' || max === 0) return
+  requireLeft(caller: Caller, name: AgentRate, of: string = caller.id): void {
+    if (caller.kind !== 'agent') return
+    const { own, ofProject } = this.#counted[name]
+    const now = this.#clock.now()
     // A whole act is taken at a time.
-    const { max: atOnce, windowMs } = allowanceOf(name, max)
-    const waitMs = this.#meters.get(name)!.missingMs(of, { max: atOnce, windowMs }, this.#clock.now())
-    if (waitMs > 0) throw usedUp(caller, name, max, waitMs)
+    own.require(caller, of, now)
+    if (of === caller.id) ofProject?.require(caller, caller.projectId, now)
   }
 
-  /** Counts `count` acts that were done, also where nothing of their rate is left. */
-  charge(caller: Caller, name: keyof typeof agentRates, of: string = caller.id, count = 1): void {
-    const max = limitFor(caller, name)
-    if (caller.kind !== 'agent' || max === 0) return
-    this.#meters.get(name)!.charge(of, count, allowanceOf(name, max), this.#clock.now())
+  /** Counts `count` acts that were done, also where nothing of their rate is left. `of`: as for `requireLeft`. */
+  charge(caller: Caller, name: AgentRate, of: string = caller.id, count = 1): void {
+    if (caller.kind !== 'agent') return
+    const { own, ofProject } = this.#counted[name]
+    const now = this.#clock.now()
+    own.charge(caller, of, now, count)
+    if (of === caller.id) ofProject?.charge(caller, caller.projectId, now, count)
   }
 
-  /** Counts `count` acts against their rate, all or none; more than the rate has count as all of it. Errors: `rate-limited`. */
-  spend(caller: Caller, name: keyof typeof agentRates, count = 1): void {
-    if (caller.kind === 'agent') this.#spend(caller, name, caller.id, count)
+  /** Counts `count` acts against their rates, all or none; more than a rate has count as all of it. Errors: `rate-limited`. */
+  spend(caller: Caller, name: AgentRate, count = 1): void {
+    if (caller.kind !== 'agent') return
+    const { own, ofProject } = this.#counted[name]
+    const now = this.#clock.now()
+    const { id, projectId } = caller
+    const taken = own.require(caller, id, now, count)
+    const takenOfProject = ofProject?.require(caller, projectId, now, count) ?? 0
+    own.take(id, taken)
+    ofProject?.take(projectId, takenOfProject)
   }
 
-  #spendOfAgent(caller: Caller): void {
-    const max = limitFor(caller, 'requestsPerMinute')
-    if (max === 0) return
-    const waitMs = this.#keys.waitMs(caller, max)
-    if (waitMs > 0) throw partUsedUp(caller, max, waitMs)
-    this.#spend(caller, 'requestsPerMinute', caller.id)
-    this.#keys.count(caller, max)
+  #requirePartOfKey(caller: Caller, perMinute: number): void {
+    const waitMs = this.#keys.waitMs(caller, perMinute)
+    if (waitMs > 0) throw partUsedUp(caller, perMinute, waitMs)
   }
+}
 
-  #requireBytes(caller: Caller): void {
-    const max = limitFor(caller, 'megabytesPerMinute')
-    if (max === 0) return
-    const allowance = allowanceOf('megabytesPerMinute', max)
-    const waitMs = this.#meters.get('megabytesPerMinute')!.waitMs(caller.id, allowance, this.#clock.now())
-    if (waitMs > 0) throw usedUp(caller, 'megabytesPerMinute', max, waitMs)
-  }
-
-  #spend(caller: Caller, name: RateName, key: string, count = 1): void {
-    const max = limitFor(caller, name)
-    if (max === 0) return
-    const allowance = allowanceOf(name, max)
-    const waitMs = this.#meters.get(name)!.spend(key, allowance.max, allowance.windowMs, this.#clock.now(), count)
-    if (waitMs === 0) return
-    throw usedUp(caller, name, max, waitMs)
-  }
-
-  #spendFurther(caller: Caller, name: RateName, key: string, count: number): void {
-    const max = limitFor(caller, name)
-    if (max === 0) return
-    const waitMs = this.#meters.get(name)!.spendFurther(key, allowanceOf(name, max), this.#clock.now(), count)
-    if (waitMs > 0) throw usedUp(caller, name, max, waitMs)
-  }
+function countedBy(name: AgentRate): Counted {
+  const project = projectRateOf[name]
+  return { own: new Rate(name), ofProject: project && new Rate(project) }
 }

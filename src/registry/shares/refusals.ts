@@ -1,17 +1,18 @@
 import { Problem } from '../../errors.ts'
 import { openLimits } from '../../gateway-limits.ts'
-import { oneKeyLimits, projectLimits, type RateName } from '../../share-limits.ts'
+import { oneKeyLimits, projectLimits, projectRates, type RateName } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
 
 /** How soon to come back when too many requests are under way at once. */
 export const busyRetrySeconds = 1
 
-/** Returns `rate-limited` for a rate that is used up. `waitMs`: until it may be used again. */
+/** Returns `rate-limited` for a rate of an agent or its project that is used up. `waitMs`: until it may be used again. */
 export function usedUp(caller: Caller, name: RateName, max: number, waitMs: number): Problem {
   const { unit, what } = projectLimits[name]
+  const who = Object.hasOwn(projectRates, name) ? `Project ${caller.projectId}` : caller.identity
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
   return new Problem('rate-limited', {
-    detail: `${caller.identity} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
+    detail: `${who} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
     extra: { limit: max, limitName: name, retryAfterSeconds },
   })
 }
