@@ -118,14 +118,38 @@ function textOf({ cert, key, ca = '' }: Files): string {
   return `${cert}\n${key}\n${ca}`
 }
 
-/** Throws if the certificate or the key cannot be used, or if they do not belong together. */
+/**
+ * Throws if the certificates or the key cannot be used, or if they do not belong together. Node itself refuses neither an empty file nor
+ * certificates of a CA that it cannot read: for empty ones it uses the CAs that the world trusts.
+ */
 function check(files: Files, paths: TlsPaths): void {
+  requireCertificates('ROUSE_TLS_CERT', paths.cert, files.cert)
+  if (!/-----END [A-Z ]*PRIVATE KEY-----/.test(files.key))
+    throw new Error(`ROUSE_TLS_KEY: ${paths.key} has no complete private key in PEM. Write the key to it.`)
+  if (files.ca !== undefined) requireCertificates('ROUSE_TLS_CLIENT_CA', paths.clientCa ?? '', files.ca)
   try {
     createSecureContext(optionsOf(files))
   } catch (error) {
     const places = [paths.cert, paths.key, paths.clientCa].filter(Boolean).join(', ')
     throw new Error(
       `ROUSE_TLS_CERT and ROUSE_TLS_KEY are no certificate in PEM and its key (${places}): ${(error as Error).message}`,
+      { cause: error },
+    )
+  }
+}
+
+/** Throws if a file has no certificate, or if it has a block that is not complete or cannot be read. */
+function requireCertificates(variable: string, path: string, text: string): void {
+  const blocks = text.split(/(?=-----BEGIN)/).filter((block) => block.startsWith('-----BEGIN'))
+  const certificates = blocks.filter((block) => /^-----BEGIN (X509 |TRUSTED )?CERTIFICATE-----/.test(block))
+  if (certificates.length === 0)
+    throw new Error(`${variable}: ${path} has no certificate in PEM. Write the certificates to it.`)
+  try {
+    if (!blocks.every((block) => block.includes('-----END'))) throw new Error('the last block has no end')
+    for (const certificate of certificates) new X509Certificate(certificate)
+  } catch (error) {
+    throw new Error(
+      `${variable}: ${path} has a certificate that cannot be read (${(error as Error).message}). Write whole certificates in PEM to it.`,
       { cause: error },
     )
   }

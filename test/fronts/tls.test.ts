@@ -44,6 +44,17 @@ async function handshake(address: string, options: ConnectionOptions = {}): Prom
   return socket
 }
 
+/** Moves the clock on, one look at the files after the other, until the log has an event. */
+function nextLine(clock: FakeClock, lines: string[], event: string): Promise<unknown> {
+  return until(
+    () => {
+      clock.advance(10_000)
+      return lines
+    },
+    (all) => all.some((line) => line.startsWith(event)),
+  )
+}
+
 /** One request over a connection of its own. */
 function ask(gateway: TestGateway, path: string, options: ConnectionOptions = {}) {
   return new Promise<{ status: number | undefined; headers: object; body: string }>((resolve, reject) => {
@@ -129,23 +140,11 @@ test('a new certificate is shown to new connections, and the open ones stay', as
 
   // The key of another certificate is no key of this one: the old pair stays.
   writeFileSync(files.cert, pem(another))
-  await until(
-    () => {
-      clock.advance(10_000)
-      return lines
-    },
-    (all) => all.some((line) => line.startsWith('tls.not_reloaded')),
-  )
+  await nextLine(clock, lines, 'tls.not_reloaded')
   expect(shown(await handshake(gateway.url, { rejectUnauthorized: false }))).toBe(fingerprint(ours))
 
   files.use(another)
-  await until(
-    () => {
-      clock.advance(10_000)
-      return lines
-    },
-    (all) => all.some((line) => line.startsWith('tls.reloaded')),
-  )
+  await nextLine(clock, lines, 'tls.reloaded')
   for (const port of ports) {
     const socket = await handshake(port, { rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] })
     expect(shown(socket)).toBe(fingerprint(another))
@@ -166,13 +165,7 @@ test('a file that cannot be read later is logged, and the certificate from befor
   const { lines, log } = logged()
   await using gateway = await startGateway({ env: files.env, overrides: { clock, log } })
   writeFileSync(files.key, 'no key')
-  await until(
-    () => {
-      clock.advance(10_000)
-      return lines
-    },
-    (all) => all.some((line) => line.startsWith('tls.not_reloaded')),
-  )
+  await nextLine(clock, lines, 'tls.not_reloaded')
   expect((await ask(gateway, '/healthz')).status).toBe(200)
 })
 
@@ -182,6 +175,65 @@ test('a pair that cannot be used, or a file that is not there, ends the start in
   await expect(startGateway({ env: files.env })).rejects.toThrow(/ROUSE_TLS_CERT and ROUSE_TLS_KEY are no certificate/)
   const env = { ...files.env, ROUSE_TLS_CERT: '/nowhere/cert.pem' }
   await expect(startGateway({ env })).rejects.toThrow('ROUSE_TLS_CERT: /nowhere/cert.pem cannot be read (ENOENT)')
+})
+
+/** Files that the gateway must not use, and what it says of each. */
+const unusable = [
+  ['', 'has no certificate'],
+  ['\n', 'has no certificate'],
+  ['garbage', 'has no certificate'],
+  [pem(another).slice(0, 300), 'has a certificate that cannot be read'],
+  ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', 'has a certificate that cannot be read'],
+  [
+    `${pem(another)}-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n`,
+    'has a certificate that cannot be read',
+  ],
+  [`${pem(another)}-----BEGIN CERTI`, 'has a certificate that cannot be read'],
+] as const
+
+test('a file of client CAs that is empty or broken ends the start, and later leaves the CAs as they are', async () => {
+  using files = tlsFiles()
+  const ca = `${files.cert}.ca`
+  const env = { ...files.env, ROUSE_TLS_CLIENT_CA: ca }
+  for (const [text, why] of unusable) {
+    writeFileSync(ca, text)
+    await expect(startGateway({ env })).rejects.toThrow(`ROUSE_TLS_CLIENT_CA: ${ca} ${why}`)
+  }
+  writeFileSync(ca, pem(another))
+  const clock = new FakeClock(Date.now())
+  const { lines, log } = logged()
+  await using gateway = await startGateway({ env, overrides: { clock, log } })
+  const client = { cert: pem(another), key: pem(another, 'key') }
+  for (const [text] of unusable) {
+    lines.length = 0
+    writeFileSync(ca, text)
+    await nextLine(clock, lines, 'tls.not_reloaded')
+    expect(lines.join()).toContain('ROUSE_TLS_CLIENT_CA')
+    expect((await ask(gateway, '/v1/agents', client)).status).toBe(200)
+  }
+  expect(lines.some((line) => line.startsWith('tls.reloaded'))).toBe(false)
+})
+
+test('an empty or broken file of the certificate or the key ends the start, and later the pair stays', async () => {
+  using files = tlsFiles()
+  const clock = new FakeClock()
+  const { lines, log } = logged()
+  await using gateway = await startGateway({ env: files.env, overrides: { clock, log } })
+  const key = ['', '\n', 'garbage', pem(ours, 'key').slice(0, 60), pem(ours)]
+  for (const [variable, path, texts] of [
+    ['ROUSE_TLS_CERT', files.cert, unusable.map(([text]) => text.replace(pem(another), pem(ours)))],
+    ['ROUSE_TLS_KEY', files.key, key],
+  ] as const) {
+    for (const text of texts) {
+      lines.length = 0
+      writeFileSync(path, text)
+      await expect(startGateway({ env: files.env })).rejects.toThrow(`${variable}: ${path} has `)
+      await nextLine(clock, lines, 'tls.not_reloaded')
+      expect(lines.join()).toContain(variable)
+      expect(shown(await handshake(gateway.url))).toBe(fingerprint(ours))
+    }
+    files.use(ours)
+  }
 })
 
 test('a key file that other users can read causes a warning', async () => {
