@@ -16,7 +16,8 @@ export interface TlsPaths {
 
 /** How often the files are read again. */
 const lookEveryMs = 10_000
-const soonMs = 14 * 24 * 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
+const soonMs = 14 * dayMs
 
 /**
  * The gateway's certificate, from files that may be replaced while it runs. If a file cannot be used, the last certificate stays in
@@ -28,6 +29,9 @@ export class TlsFiles implements AsyncDisposable {
   readonly #log: Logger
   readonly #stopping = new AbortController()
   #read: string
+  /** When the certificate in use ends. */
+  #endsAt: number
+  #warnedAt = Number.NEGATIVE_INFINITY
   #watching: Promise<void> | undefined
   /** Options for `createServer`. */
   readonly options: SecureContextOptions
@@ -37,6 +41,7 @@ export class TlsFiles implements AsyncDisposable {
     this.#clock = clock
     this.#log = log
     this.#read = textOf(files)
+    this.#endsAt = endOf(files)
     this.options = optionsOf(files)
   }
 
@@ -45,8 +50,9 @@ export class TlsFiles implements AsyncDisposable {
     const files = await readFiles(paths)
     check(files, paths)
     await warnOfMode(paths.key, log)
-    warnOfEnd(files, paths, clock, log)
-    return new TlsFiles(paths, clock, log, files)
+    const tls = new TlsFiles(paths, clock, log, files)
+    tls.#warnOfEnd()
+    return tls
   }
 
   /** Passes on the new certificate whenever the files have changed and can be used. */
@@ -65,6 +71,7 @@ export class TlsFiles implements AsyncDisposable {
     while (!signal.aborted) {
       await sleep(this.#clock, lookEveryMs, signal)
       if (signal.aborted) return
+      this.#warnOfEnd()
       try {
         const files = await readFiles(this.#paths)
         const text = textOf(files)
@@ -74,12 +81,22 @@ export class TlsFiles implements AsyncDisposable {
         changed(optionsOf(files))
         this.#read = text
         refused = ''
-        warnOfEnd(files, this.#paths, this.#clock, this.#log)
+        this.#endsAt = endOf(files)
+        this.#warnedAt = Number.NEGATIVE_INFINITY
+        this.#warnOfEnd()
         this.#log.info({ cert: this.#paths.cert }, 'tls.reloaded')
       } catch (error) {
         this.#log.error({ reason: (error as Error).message }, 'tls.not_reloaded')
       }
     }
+  }
+
+  /** Warns of the end of the certificate in use, before it and after it: at once, and then once a day. */
+  #warnOfEnd(): void {
+    const now = this.#clock.now()
+    if (this.#endsAt - now >= soonMs || now - this.#warnedAt < dayMs) return
+    this.#warnedAt = now
+    this.#log.warn({ cert: this.#paths.cert, validTo: new Date(this.#endsAt).toISOString() }, 'tls.ends_soon')
   }
 }
 
@@ -165,8 +182,6 @@ async function warnOfMode(path: string, log: Logger): Promise<void> {
   log.warn({ path, mode: (mode & 0o777).toString(8), remedy: `chmod 640 ${path}` }, 'tls.key_open')
 }
 
-function warnOfEnd({ cert }: Files, paths: TlsPaths, clock: Clock, log: Logger): void {
-  const endsAt = Date.parse(new X509Certificate(cert).validTo)
-  if (endsAt - clock.now() < soonMs)
-    log.warn({ cert: paths.cert, validTo: new Date(endsAt).toISOString() }, 'tls.ends_soon')
+function endOf({ cert }: Files): number {
+  return Date.parse(new X509Certificate(cert).validTo)
 }

@@ -10,6 +10,7 @@ import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc'
 import { credentials } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
+import { TlsFiles } from '../../src/security/tls-files.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -242,6 +243,41 @@ test('a key file that other users can read causes a warning', async () => {
   const { lines, log } = logged()
   await using _ = await startGateway({ env: files.env, overrides: { log } })
   expect(lines.find((line) => line.startsWith('tls.key_open'))).toContain('chmod 640')
+})
+
+test('the end of the certificate is logged once a day, also when nobody replaces it and when it is over', async () => {
+  using files = tlsFiles()
+  const endsAt = Date.parse(new X509Certificate(pem(ours)).validTo)
+  const hourMs = 60 * 60 * 1000
+  const clock = new FakeClock(endsAt - 14 * 24 * hourMs - hourMs)
+  const { lines, log } = logged()
+  await using tls = await TlsFiles.open({ cert: files.cert, key: files.key, clientCa: undefined }, clock, log)
+  tls.watch(() => {})
+  const warnings = () => lines.filter((line) => line.startsWith('tls.ends_soon'))
+  /** One more look at the files, after a time. */
+  const look = async (ms: number) => {
+    clock.advance(ms)
+    await until(
+      () => clock.timerCount,
+      (count) => count > 0,
+    )
+  }
+  await look(10_000)
+  expect(warnings()).toEqual([])
+  await look(hourMs)
+  expect(warnings()).toEqual([expect.stringContaining(new Date(endsAt).toISOString())])
+  for (let hour = 1; hour <= 48; hour++) await look(hourMs)
+  expect(warnings()).toHaveLength(3)
+  // A file that cannot be used hides nothing.
+  writeFileSync(files.key, '')
+  await look(24 * hourMs)
+  expect(warnings()).toHaveLength(4)
+  files.use(ours)
+  await look(14 * 24 * hourMs)
+  expect(clock.now()).toBeGreaterThan(endsAt)
+  expect(warnings()).toHaveLength(5)
+  await look(24 * hourMs)
+  expect(warnings()).toHaveLength(6)
 })
 
 test('with a CA for clients, only those with its certificate are answered, health checks aside', async () => {
