@@ -1,7 +1,6 @@
-import { X509Certificate } from 'node:crypto'
+import { constants, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import type { Socket } from 'node:net'
-import { createSecureContext, type SecureContextOptions, TLSSocket } from 'node:tls'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 
@@ -100,14 +99,6 @@ export class TlsFiles implements AsyncDisposable {
   }
 }
 
-/**
- * Whether the client of a connection has presented a certificate signed by the CAs. `authorized` alone is not enough: Node sets it for
- * every resumed session of TLS 1.3, even one that began without a certificate.
- */
-export function isVouchedFor(socket: Socket): boolean {
-  return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined
-}
-
 interface Files {
   readonly cert: string
   readonly key: string
@@ -173,8 +164,14 @@ function requireCertificates(variable: string, path: string, text: string): void
 }
 
 function optionsOf({ cert, key, ca }: Files): SecureContextOptions {
-  return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) }
+  return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca, secureOptions: alwaysAsk }) }
 }
+
+/**
+ * Every connection shows its client's certificate, once. In a session that is resumed nobody checks it, nor the certificates between it and
+ * the CA; and a client that may renegotiate could replace the certificate that was checked.
+ */
+const alwaysAsk = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION
 
 async function warnOfMode(path: string, log: Logger): Promise<void> {
   const { mode } = await stat(path)

@@ -45,6 +45,25 @@ async function handshake(address: string, options: ConnectionOptions = {}): Prom
   return socket
 }
 
+/** An open connection, and the session that its client may offer on another. */
+async function sessionOf(address: string, options: ConnectionOptions) {
+  const first = await handshake(address, options)
+  // TLS 1.3 sends it after the handshake.
+  if (first.getProtocol() === 'TLSv1.2') return { first, session: first.getSession() }
+  const session = new Promise<Buffer>((resolve) => first.once('session', resolve))
+  first.resume()
+  return { first, session: await session }
+}
+
+/** How often a port that closes the connection has sent something on it before. */
+async function saidBy(address: string, options: ConnectionOptions): Promise<number> {
+  const socket = await handshake(address, options).catch(() => undefined)
+  let said = 0
+  socket?.on('error', () => {}).on('data', () => said++)
+  if (socket && !socket.closed) await new Promise((resolve) => socket.once('close', resolve))
+  return said
+}
+
 /** Moves the clock on, one look at the files after the other, until the log has an event. */
 function nextLine(clock: FakeClock, lines: string[], event: string): Promise<unknown> {
   return until(
@@ -338,27 +357,78 @@ test('a resumed TLS session without a certificate stays without one', async () =
   refused?.on('session', (session) => tickets.push(session)).on('error', () => {})
   if (refused && !refused.closed) await new Promise((resolve) => refused.once('close', resolve))
   for (const session of tickets) {
-    const resumed = await handshake(port, { ...options, session }).catch(() => undefined)
-    resumed?.on('error', () => {})
-    let said = 0
-    resumed?.on('data', () => said++)
-    if (resumed && !resumed.closed) await new Promise((resolve) => resumed.once('close', resolve))
-    expect(said).toBe(0)
+    expect(await saidBy(port, { ...options, session })).toBe(0)
   }
 })
 
-test('a client with a certificate may resume its session', async () => {
+test('a client with a certificate shows it on every connection: no session is resumed, and none is renegotiated', async () => {
   using files = tlsFiles()
   const env = { ...files.env, ROUSE_TLS_CLIENT_CA: join(folder(another), 'certificate.pem') }
   await using gateway = await startGateway({ env })
-  const client = { cert: pem(another), key: pem(another, 'key') }
-  const first = await handshake(gateway.url, client)
-  const session = new Promise<Buffer>((resolve) => first.once('session', resolve))
-  first.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  first.resume()
-  const answer = await ask(gateway, '/v1/agents', { ...client, session: await session })
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    for (const port of [gateway.url, `tcp://${gateway.grpcTarget}`]) {
+      const client = {
+        cert: pem(another),
+        key: pem(another, 'key'),
+        ALPNProtocols: [port === gateway.url ? 'http/1.1' : 'h2'],
+        maxVersion,
+      }
+      const { session, first } = await sessionOf(port, client)
+      const second = await handshake(port, { ...client, ...(session === undefined ? {} : { session }) })
+      expect([port, maxVersion, second.isSessionReused()]).toEqual([port, maxVersion, false])
+      if (maxVersion === 'TLSv1.2') {
+        const said = once(first, 'error')
+        first.renegotiate({}, () => {})
+        expect(await said).toEqual([expect.objectContaining({ code: 'ERR_SSL_NO_RENEGOTIATION' })])
+      }
+      for (const socket of [first, second]) socket.destroy()
+    }
+  }
+  const { session, first } = await sessionOf(gateway.url, { cert: pem(another), key: pem(another, 'key') })
+  const answer = await ask(gateway, '/v1/agents', { cert: pem(another), key: pem(another, 'key'), session: session! })
   expect(answer.status).toBe(200)
   first.destroy()
+})
+
+test('a client whose certificate has expired is refused, also with the session from before, and its connections end', async () => {
+  using files = tlsFiles()
+  const env = { ...files.env, ROUSE_TLS_CLIENT_CA: join(folder(another), 'certificate.pem') }
+  const { validFrom, validTo } = new X509Certificate(pem(another))
+  const clock = new FakeClock(Date.parse(validTo) - 90_000)
+  await using gateway = await startGateway({ env, overrides: { clock } })
+  const grpcPort = `tcp://${gateway.grpcTarget}`
+  const client = { cert: pem(another), key: pem(another, 'key') }
+  const overGrpc = { ...client, ALPNProtocols: ['h2'] }
+  expect((await ask(gateway, '/v1/agents', client)).status).toBe(200)
+  const http = await sessionOf(gateway.url, client)
+  const grpc = await sessionOf(grpcPort, overGrpc)
+  const strange = await handshake(gateway.url)
+  const ends = [http, grpc].map(({ first }) => once(first.on('error', () => {}).resume(), 'close'))
+
+  clock.advance(89_999)
+  http.first.write('GET /v1/agents HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const [answer] = await once(http.first, 'data')
+  expect(String(answer)).toContain('HTTP/1.1 401 ')
+  expect(grpc.first.destroyed).toBe(false)
+  clock.advance(1)
+  await Promise.all(ends)
+
+  for (const session of [undefined, http.session]) {
+    const refused = await ask(gateway, '/v1/agents', { ...client, ...(session === undefined ? {} : { session }) })
+    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('has not expired')])
+  }
+  for (const session of [undefined, grpc.session]) {
+    expect(await saidBy(grpcPort, { ...overGrpc, ...(session === undefined ? {} : { session }) })).toBe(0)
+  }
+  // A connection without a certificate is left alone: it may ask for the health.
+  strange.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const [health] = await once(strange, 'data')
+  expect(String(health)).toContain('"status":"ok"')
+  strange.destroy()
+
+  await using early = await startGateway({ env, overrides: { clock: new FakeClock(Date.parse(validFrom) - 1) } })
+  expect((await ask(early, '/v1/agents', client)).status).toBe(403)
+  expect(await saidBy(`tcp://${early.grpcTarget}`, overGrpc)).toBe(0)
 })
 
 test('a handshake that does not end is cut off and delays no stop; bodies are watched as over plain text', async () => {
