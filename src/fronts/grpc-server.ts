@@ -134,7 +134,10 @@ export class GrpcServer implements AsyncDisposable {
     this.#services ??= this.#load?.()
     // The gRPC code could not be loaded, so closing the connection is the only possible answer.
     this.#services?.then(
-      (services) => services.take(socket),
+      (services) => {
+        // It may have ended meanwhile. The library can wait for the end of such a connection for ever, and a stop waits for the library.
+        if (!socket.destroyed) services.take(socket)
+      },
       (error: Error) => socket.destroy(error),
     )
   }
