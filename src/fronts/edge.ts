@@ -1,11 +1,13 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { Problem } from '../errors.ts'
-import { isVouchedFor } from '../security/tls-files.ts'
+import type { Clock } from '../lib/clock.ts'
+import { isVouchedFor } from '../security/client-certificates.ts'
 import { isLoopbackHost } from '../security/url-guard.ts'
 import type { ConnectionBounds } from './connection-bounds.ts'
 import { sendProblem } from './problem.ts'
 
 interface Edge {
+  readonly clock: Clock
   readonly bounds: ConnectionBounds
   /** The names that a request may have in `Host`; undefined: any. */
   readonly names: ReadonlySet<string> | undefined
@@ -29,9 +31,9 @@ export function guardEdge(edge: Edge, listener: RequestListener): RequestListene
   }
 }
 
-function findFault({ bounds, names, asksClients }: Edge, req: IncomingMessage): Problem | undefined {
+function findFault(edge: Edge, req: IncomingMessage): Problem | undefined {
   return (
-    requireFewHeaders(req, bounds.headerLines) ?? requireOwnName(req, names) ?? requireCertificate(req, asksClients)
+    requireFewHeaders(req, edge.bounds.headerLines) ?? requireOwnName(req, edge.names) ?? requireCertificate(req, edge)
   )
 }
 
@@ -84,11 +86,11 @@ function requireFewHeaders({ rawHeaders }: IncomingMessage, max: number): Proble
   })
 }
 
-function requireCertificate(req: IncomingMessage, asksClients: boolean): Problem | undefined {
-  if (!asksClients || isVouchedFor(req.socket) || healthPaths.has(pathOf(req))) return undefined
+function requireCertificate(req: IncomingMessage, { asksClients, clock }: Edge): Problem | undefined {
+  if (!asksClients || isVouchedFor(req.socket, clock) || healthPaths.has(pathOf(req))) return undefined
   return new Problem('forbidden', {
     detail:
-      'This gateway accepts only clients with a certificate. Present one that a CA of ROUSE_TLS_CLIENT_CA has signed.',
+      'This gateway accepts only clients with a certificate. Present one that a CA of ROUSE_TLS_CLIENT_CA has signed and that has not expired.',
   })
 }
 

@@ -5,8 +5,9 @@ import {
   type Server as SecureListener,
   type TLSSocket,
 } from 'node:tls'
+import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../logger.ts'
-import { isVouchedFor } from '../security/tls-files.ts'
+import { endWithCertificate, isVouchedFor } from '../security/client-certificates.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { Connections, peerOf } from './connections.ts'
 import type { GrpcServices } from './grpc/services.ts'
@@ -18,7 +19,7 @@ const drainMs = 5_000
 const lingerMs = 500
 
 interface GrpcListeningOptions extends ListeningOptions {
-  /** Called with each connection that is closed because its client has no certificate of the CA. */
+  /** Called with each connection that is closed because its client has no certificate of the CA that is valid. */
   readonly noteRefused?: (socket: Socket) => void
 }
 
@@ -37,13 +38,23 @@ export class GrpcServer implements AsyncDisposable {
   #load: (() => Promise<GrpcServices>) | undefined
   #services: Promise<GrpcServices> | undefined
 
-  constructor({ bounds = connectionBounds(), connections, tls, noteRefused = () => {} }: GrpcListeningOptions = {}) {
+  constructor({
+    bounds = connectionBounds(),
+    connections,
+    tls,
+    clock = systemClock,
+    noteRefused = () => {},
+  }: GrpcListeningOptions = {}) {
     this.#bounds = bounds
     this.#isSecure = tls !== undefined
     this.#listener = tls === undefined ? createServer() : secureListener(tls, bounds)
     const counted = connections ?? new Connections(bounds, silentLogger)
     this.#endHandshakes = counted.watch(this.#listener, this.#isSecure, (socket) => {
-      if (tls?.ca === undefined || isVouchedFor(socket)) return this.#accept(socket)
+      if (tls?.ca === undefined) return this.#accept(socket)
+      if (isVouchedFor(socket, clock)) {
+        endWithCertificate(socket, clock)
+        return this.#accept(socket)
+      }
       noteRefused(socket)
       socket.destroy()
     })
@@ -123,7 +134,10 @@ export class GrpcServer implements AsyncDisposable {
     this.#services ??= this.#load?.()
     // The gRPC code could not be loaded, so closing the connection is the only possible answer.
     this.#services?.then(
-      (services) => services.take(socket),
+      (services) => {
+        // It may have ended meanwhile. The library can wait for the end of such a connection for ever, and a stop waits for the library.
+        if (!socket.destroyed) services.take(socket)
+      },
       (error: Error) => socket.destroy(error),
     )
   }

@@ -3,8 +3,10 @@ import { createServer as createSecureServer, type Server as SecureServer } from 
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { Attachment } from '../lib/attachment.ts'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../logger.ts'
 import { type ClientAddress, createClientAddress } from '../security/client-address.ts'
+import { endWithCertificate, isVouchedFor } from '../security/client-certificates.ts'
 import { bearerKeyOf } from './auth.ts'
 import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
@@ -24,6 +26,8 @@ export interface ListeningOptions {
   readonly connections?: Connections
   /** Uses TLS with this certificate. */
   readonly tls?: SecureContextOptions | undefined
+  /** Says when the certificates of clients end. */
+  readonly clock?: Clock
   /** Decides when requests begin; shared by all ports. */
   readonly queue?: RequestQueue
   /** Finds out who sends a request. Default: the other end of the connection. */
@@ -50,6 +54,7 @@ export class HttpServer implements AsyncDisposable {
     bounds = connectionBounds(),
     connections,
     tls,
+    clock = systemClock,
     queue = new RequestQueue(),
     clientAddress = createClientAddress([]),
   }: ListeningOptions = {}) {
@@ -71,6 +76,7 @@ export class HttpServer implements AsyncDisposable {
       // Idle connections may use only half of the places, so that active clients always find one.
       if (bounds.connections > 0 && this.#silent.size > bounds.connections / 2) this.#closeOldestSilent()
       socket.once('close', () => this.#silent.delete(socket))
+      if (tls?.ca !== undefined && isVouchedFor(socket, clock)) endWithCertificate(socket, clock)
     })
     this.#server.on('request', (req, res) => {
       const { socket } = req

@@ -64,7 +64,7 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
   const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))
   const queue = new RequestQueue()
   const clientAddress = createClientAddress(config.trustedProxies)
-  const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options, queue, clientAddress }
+  const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options, clock, queue, clientAddress }
   const refusals = new EdgeRefusals(audit, clientAddress)
   const server = new HttpServer(options)
   const grpcServer = new GrpcServer({ ...options, noteRefused: (socket) => refusals.noteConnection(socket) })
@@ -78,6 +78,7 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
   const warnings = exposureWarnings({ ...config, hasTls: tls !== undefined, url })
   for (const warning of warnings) log.warn({ warning }, 'gateway.exposed')
   const edge = {
+    clock,
     bounds,
     names: ownNames(http.host, http.publicUrl),
     isSecure: tls !== undefined || http.publicUrl?.startsWith('https:') === true,

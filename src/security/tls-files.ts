@@ -1,7 +1,6 @@
-import { X509Certificate } from 'node:crypto'
+import { constants, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import type { Socket } from 'node:net'
-import { createSecureContext, type SecureContextOptions, TLSSocket } from 'node:tls'
+import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 
@@ -16,7 +15,8 @@ export interface TlsPaths {
 
 /** How often the files are read again. */
 const lookEveryMs = 10_000
-const soonMs = 14 * 24 * 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
+const soonMs = 14 * dayMs
 
 /**
  * The gateway's certificate, from files that may be replaced while it runs. If a file cannot be used, the last certificate stays in
@@ -28,6 +28,9 @@ export class TlsFiles implements AsyncDisposable {
   readonly #log: Logger
   readonly #stopping = new AbortController()
   #read: string
+  /** When the certificate in use ends. */
+  #endsAt: number
+  #warnedAt = Number.NEGATIVE_INFINITY
   #watching: Promise<void> | undefined
   /** Options for `createServer`. */
   readonly options: SecureContextOptions
@@ -37,6 +40,7 @@ export class TlsFiles implements AsyncDisposable {
     this.#clock = clock
     this.#log = log
     this.#read = textOf(files)
+    this.#endsAt = endOf(files)
     this.options = optionsOf(files)
   }
 
@@ -45,8 +49,9 @@ export class TlsFiles implements AsyncDisposable {
     const files = await readFiles(paths)
     check(files, paths)
     await warnOfMode(paths.key, log)
-    warnOfEnd(files, paths, clock, log)
-    return new TlsFiles(paths, clock, log, files)
+    const tls = new TlsFiles(paths, clock, log, files)
+    tls.#warnOfEnd()
+    return tls
   }
 
   /** Passes on the new certificate whenever the files have changed and can be used. */
@@ -65,6 +70,7 @@ export class TlsFiles implements AsyncDisposable {
     while (!signal.aborted) {
       await sleep(this.#clock, lookEveryMs, signal)
       if (signal.aborted) return
+      this.#warnOfEnd()
       try {
         const files = await readFiles(this.#paths)
         const text = textOf(files)
@@ -74,21 +80,23 @@ export class TlsFiles implements AsyncDisposable {
         changed(optionsOf(files))
         this.#read = text
         refused = ''
-        warnOfEnd(files, this.#paths, this.#clock, this.#log)
+        this.#endsAt = endOf(files)
+        this.#warnedAt = Number.NEGATIVE_INFINITY
+        this.#warnOfEnd()
         this.#log.info({ cert: this.#paths.cert }, 'tls.reloaded')
       } catch (error) {
         this.#log.error({ reason: (error as Error).message }, 'tls.not_reloaded')
       }
     }
   }
-}
 
-/**
- * Whether the client of a connection has presented a certificate signed by the CAs. `authorized` alone is not enough: Node sets it for
- * every resumed session of TLS 1.3, even one that began without a certificate.
- */
-export function isVouchedFor(socket: Socket): boolean {
-  return socket instanceof TLSSocket && socket.authorized && socket.getPeerX509Certificate() !== undefined
+  /** Warns of the end of the certificate in use, before it and after it: at once, and then once a day. */
+  #warnOfEnd(): void {
+    const now = this.#clock.now()
+    if (this.#endsAt - now >= soonMs || now - this.#warnedAt < dayMs) return
+    this.#warnedAt = now
+    this.#log.warn({ cert: this.#paths.cert, validTo: new Date(this.#endsAt).toISOString() }, 'tls.ends_soon')
+  }
 }
 
 interface Files {
@@ -118,8 +126,15 @@ function textOf({ cert, key, ca = '' }: Files): string {
   return `${cert}\n${key}\n${ca}`
 }
 
-/** Throws if the certificate or the key cannot be used, or if they do not belong together. */
+/**
+ * Throws if the certificates or the key cannot be used, or if they do not belong together. Node itself refuses neither an empty file nor
+ * certificates of a CA that it cannot read: for empty ones it uses the CAs that the world trusts.
+ */
 function check(files: Files, paths: TlsPaths): void {
+  requireCertificates('ROUSE_TLS_CERT', paths.cert, files.cert)
+  if (!/-----END [A-Z ]*PRIVATE KEY-----/.test(files.key))
+    throw new Error(`ROUSE_TLS_KEY: ${paths.key} has no complete private key in PEM. Write the key to it.`)
+  if (files.ca !== undefined) requireCertificates('ROUSE_TLS_CLIENT_CA', paths.clientCa ?? '', files.ca)
   try {
     createSecureContext(optionsOf(files))
   } catch (error) {
@@ -131,9 +146,32 @@ function check(files: Files, paths: TlsPaths): void {
   }
 }
 
-function optionsOf({ cert, key, ca }: Files): SecureContextOptions {
-  return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) }
+/** Throws if a file has no certificate, or if it has a block that is not complete or cannot be read. */
+function requireCertificates(variable: string, path: string, text: string): void {
+  const blocks = text.split(/(?=-----BEGIN)/).filter((block) => block.startsWith('-----BEGIN'))
+  const certificates = blocks.filter((block) => /^-----BEGIN (X509 |TRUSTED )?CERTIFICATE-----/.test(block))
+  if (certificates.length === 0)
+    throw new Error(`${variable}: ${path} has no certificate in PEM. Write the certificates to it.`)
+  try {
+    if (!blocks.every((block) => block.includes('-----END'))) throw new Error('the last block has no end')
+    for (const certificate of certificates) new X509Certificate(certificate)
+  } catch (error) {
+    throw new Error(
+      `${variable}: ${path} has a certificate that cannot be read (${(error as Error).message}). Write whole certificates in PEM to it.`,
+      { cause: error },
+    )
+  }
 }
+
+function optionsOf({ cert, key, ca }: Files): SecureContextOptions {
+  return { cert, key, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca, secureOptions: alwaysAsk }) }
+}
+
+/**
+ * Every connection shows its client's certificate, once. In a session that is resumed nobody checks it, nor the certificates between it and
+ * the CA; and a client that may renegotiate could replace the certificate that was checked.
+ */
+const alwaysAsk = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION
 
 async function warnOfMode(path: string, log: Logger): Promise<void> {
   const { mode } = await stat(path)
@@ -141,8 +179,6 @@ async function warnOfMode(path: string, log: Logger): Promise<void> {
   log.warn({ path, mode: (mode & 0o777).toString(8), remedy: `chmod 640 ${path}` }, 'tls.key_open')
 }
 
-function warnOfEnd({ cert }: Files, paths: TlsPaths, clock: Clock, log: Logger): void {
-  const endsAt = Date.parse(new X509Certificate(cert).validTo)
-  if (endsAt - clock.now() < soonMs)
-    log.warn({ cert: paths.cert, validTo: new Date(endsAt).toISOString() }, 'tls.ends_soon')
+function endOf({ cert }: Files): number {
+  return Date.parse(new X509Certificate(cert).validTo)
 }

@@ -10,6 +10,7 @@ import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc'
 import { credentials } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { silentLogger } from '../../src/logger.ts'
+import { TlsFiles } from '../../src/security/tls-files.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -42,6 +43,36 @@ async function handshake(address: string, options: ConnectionOptions = {}): Prom
   const socket = connect({ host: hostname, port: Number(port), servername: 'localhost', ca: pem(ours), ...options })
   await once(socket, 'secureConnect')
   return socket
+}
+
+/** An open connection, and the session that its client may offer on another. */
+async function sessionOf(address: string, options: ConnectionOptions) {
+  const first = await handshake(address, options)
+  // TLS 1.3 sends it after the handshake.
+  if (first.getProtocol() === 'TLSv1.2') return { first, session: first.getSession() }
+  const session = new Promise<Buffer>((resolve) => first.once('session', resolve))
+  first.resume()
+  return { first, session: await session }
+}
+
+/** How often a port that closes the connection has sent something on it before. */
+async function saidBy(address: string, options: ConnectionOptions): Promise<number> {
+  const socket = await handshake(address, options).catch(() => undefined)
+  let said = 0
+  socket?.on('error', () => {}).on('data', () => said++)
+  if (socket && !socket.closed) await new Promise((resolve) => socket.once('close', resolve))
+  return said
+}
+
+/** Moves the clock on, one look at the files after the other, until the log has an event. */
+function nextLine(clock: FakeClock, lines: string[], event: string): Promise<unknown> {
+  return until(
+    () => {
+      clock.advance(10_000)
+      return lines
+    },
+    (all) => all.some((line) => line.startsWith(event)),
+  )
 }
 
 /** One request over a connection of its own. */
@@ -129,23 +160,11 @@ test('a new certificate is shown to new connections, and the open ones stay', as
 
   // The key of another certificate is no key of this one: the old pair stays.
   writeFileSync(files.cert, pem(another))
-  await until(
-    () => {
-      clock.advance(10_000)
-      return lines
-    },
-    (all) => all.some((line) => line.startsWith('tls.not_reloaded')),
-  )
+  await nextLine(clock, lines, 'tls.not_reloaded')
   expect(shown(await handshake(gateway.url, { rejectUnauthorized: false }))).toBe(fingerprint(ours))
 
   files.use(another)
-  await until(
-    () => {
-      clock.advance(10_000)
-      return lines
-    },
-    (all) => all.some((line) => line.startsWith('tls.reloaded')),
-  )
+  await nextLine(clock, lines, 'tls.reloaded')
   for (const port of ports) {
     const socket = await handshake(port, { rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'] })
     expect(shown(socket)).toBe(fingerprint(another))
@@ -166,13 +185,7 @@ test('a file that cannot be read later is logged, and the certificate from befor
   const { lines, log } = logged()
   await using gateway = await startGateway({ env: files.env, overrides: { clock, log } })
   writeFileSync(files.key, 'no key')
-  await until(
-    () => {
-      clock.advance(10_000)
-      return lines
-    },
-    (all) => all.some((line) => line.startsWith('tls.not_reloaded')),
-  )
+  await nextLine(clock, lines, 'tls.not_reloaded')
   expect((await ask(gateway, '/healthz')).status).toBe(200)
 })
 
@@ -184,12 +197,106 @@ test('a pair that cannot be used, or a file that is not there, ends the start in
   await expect(startGateway({ env })).rejects.toThrow('ROUSE_TLS_CERT: /nowhere/cert.pem cannot be read (ENOENT)')
 })
 
+/** Files that the gateway must not use, and what it says of each. */
+const unusable = [
+  ['', 'has no certificate'],
+  ['\n', 'has no certificate'],
+  ['garbage', 'has no certificate'],
+  [pem(another).slice(0, 300), 'has a certificate that cannot be read'],
+  ['-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n', 'has a certificate that cannot be read'],
+  [
+    `${pem(another)}-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n`,
+    'has a certificate that cannot be read',
+  ],
+  [`${pem(another)}-----BEGIN CERTI`, 'has a certificate that cannot be read'],
+] as const
+
+test('a file of client CAs that is empty or broken ends the start, and later leaves the CAs as they are', async () => {
+  using files = tlsFiles()
+  const ca = `${files.cert}.ca`
+  const env = { ...files.env, ROUSE_TLS_CLIENT_CA: ca }
+  for (const [text, why] of unusable) {
+    writeFileSync(ca, text)
+    await expect(startGateway({ env })).rejects.toThrow(`ROUSE_TLS_CLIENT_CA: ${ca} ${why}`)
+  }
+  writeFileSync(ca, pem(another))
+  const clock = new FakeClock(Date.now())
+  const { lines, log } = logged()
+  await using gateway = await startGateway({ env, overrides: { clock, log } })
+  const client = { cert: pem(another), key: pem(another, 'key') }
+  for (const [text] of unusable) {
+    lines.length = 0
+    writeFileSync(ca, text)
+    await nextLine(clock, lines, 'tls.not_reloaded')
+    expect(lines.join()).toContain('ROUSE_TLS_CLIENT_CA')
+    expect((await ask(gateway, '/v1/agents', client)).status).toBe(200)
+  }
+  expect(lines.some((line) => line.startsWith('tls.reloaded'))).toBe(false)
+})
+
+test('an empty or broken file of the certificate or the key ends the start, and later the pair stays', async () => {
+  using files = tlsFiles()
+  const clock = new FakeClock()
+  const { lines, log } = logged()
+  await using gateway = await startGateway({ env: files.env, overrides: { clock, log } })
+  const key = ['', '\n', 'garbage', pem(ours, 'key').slice(0, 60), pem(ours)]
+  for (const [variable, path, texts] of [
+    ['ROUSE_TLS_CERT', files.cert, unusable.map(([text]) => text.replace(pem(another), pem(ours)))],
+    ['ROUSE_TLS_KEY', files.key, key],
+  ] as const) {
+    for (const text of texts) {
+      lines.length = 0
+      writeFileSync(path, text)
+      await expect(startGateway({ env: files.env })).rejects.toThrow(`${variable}: ${path} has `)
+      await nextLine(clock, lines, 'tls.not_reloaded')
+      expect(lines.join()).toContain(variable)
+      expect(shown(await handshake(gateway.url))).toBe(fingerprint(ours))
+    }
+    files.use(ours)
+  }
+})
+
 test('a key file that other users can read causes a warning', async () => {
   using files = tlsFiles()
   chmodSync(files.key, 0o644)
   const { lines, log } = logged()
   await using _ = await startGateway({ env: files.env, overrides: { log } })
   expect(lines.find((line) => line.startsWith('tls.key_open'))).toContain('chmod 640')
+})
+
+test('the end of the certificate is logged once a day, also when nobody replaces it and when it is over', async () => {
+  using files = tlsFiles()
+  const endsAt = Date.parse(new X509Certificate(pem(ours)).validTo)
+  const hourMs = 60 * 60 * 1000
+  const clock = new FakeClock(endsAt - 14 * 24 * hourMs - hourMs)
+  const { lines, log } = logged()
+  await using tls = await TlsFiles.open({ cert: files.cert, key: files.key, clientCa: undefined }, clock, log)
+  tls.watch(() => {})
+  const warnings = () => lines.filter((line) => line.startsWith('tls.ends_soon'))
+  /** One more look at the files, after a time. */
+  const look = async (ms: number) => {
+    clock.advance(ms)
+    await until(
+      () => clock.timerCount,
+      (count) => count > 0,
+    )
+  }
+  await look(10_000)
+  expect(warnings()).toEqual([])
+  await look(hourMs)
+  expect(warnings()).toEqual([expect.stringContaining(new Date(endsAt).toISOString())])
+  for (let hour = 1; hour <= 48; hour++) await look(hourMs)
+  expect(warnings()).toHaveLength(3)
+  // A file that cannot be used hides nothing.
+  writeFileSync(files.key, '')
+  await look(24 * hourMs)
+  expect(warnings()).toHaveLength(4)
+  files.use(ours)
+  await look(14 * 24 * hourMs)
+  expect(clock.now()).toBeGreaterThan(endsAt)
+  expect(warnings()).toHaveLength(5)
+  await look(24 * hourMs)
+  expect(warnings()).toHaveLength(6)
 })
 
 test('with a CA for clients, only those with its certificate are answered, health checks aside', async () => {
@@ -250,27 +357,78 @@ test('a resumed TLS session without a certificate stays without one', async () =
   refused?.on('session', (session) => tickets.push(session)).on('error', () => {})
   if (refused && !refused.closed) await new Promise((resolve) => refused.once('close', resolve))
   for (const session of tickets) {
-    const resumed = await handshake(port, { ...options, session }).catch(() => undefined)
-    resumed?.on('error', () => {})
-    let said = 0
-    resumed?.on('data', () => said++)
-    if (resumed && !resumed.closed) await new Promise((resolve) => resumed.once('close', resolve))
-    expect(said).toBe(0)
+    expect(await saidBy(port, { ...options, session })).toBe(0)
   }
 })
 
-test('a client with a certificate may resume its session', async () => {
+test('a client with a certificate shows it on every connection: no session is resumed, and none is renegotiated', async () => {
   using files = tlsFiles()
   const env = { ...files.env, ROUSE_TLS_CLIENT_CA: join(folder(another), 'certificate.pem') }
   await using gateway = await startGateway({ env })
-  const client = { cert: pem(another), key: pem(another, 'key') }
-  const first = await handshake(gateway.url, client)
-  const session = new Promise<Buffer>((resolve) => first.once('session', resolve))
-  first.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
-  first.resume()
-  const answer = await ask(gateway, '/v1/agents', { ...client, session: await session })
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    for (const port of [gateway.url, `tcp://${gateway.grpcTarget}`]) {
+      const client = {
+        cert: pem(another),
+        key: pem(another, 'key'),
+        ALPNProtocols: [port === gateway.url ? 'http/1.1' : 'h2'],
+        maxVersion,
+      }
+      const { session, first } = await sessionOf(port, client)
+      const second = await handshake(port, { ...client, ...(session === undefined ? {} : { session }) })
+      expect([port, maxVersion, second.isSessionReused()]).toEqual([port, maxVersion, false])
+      if (maxVersion === 'TLSv1.2') {
+        const said = once(first, 'error')
+        first.renegotiate({}, () => {})
+        expect(await said).toEqual([expect.objectContaining({ code: 'ERR_SSL_NO_RENEGOTIATION' })])
+      }
+      for (const socket of [first, second]) socket.destroy()
+    }
+  }
+  const { session, first } = await sessionOf(gateway.url, { cert: pem(another), key: pem(another, 'key') })
+  const answer = await ask(gateway, '/v1/agents', { cert: pem(another), key: pem(another, 'key'), session: session! })
   expect(answer.status).toBe(200)
   first.destroy()
+})
+
+test('a client whose certificate has expired is refused, also with the session from before, and its connections end', async () => {
+  using files = tlsFiles()
+  const env = { ...files.env, ROUSE_TLS_CLIENT_CA: join(folder(another), 'certificate.pem') }
+  const { validFrom, validTo } = new X509Certificate(pem(another))
+  const clock = new FakeClock(Date.parse(validTo) - 90_000)
+  await using gateway = await startGateway({ env, overrides: { clock } })
+  const grpcPort = `tcp://${gateway.grpcTarget}`
+  const client = { cert: pem(another), key: pem(another, 'key') }
+  const overGrpc = { ...client, ALPNProtocols: ['h2'] }
+  expect((await ask(gateway, '/v1/agents', client)).status).toBe(200)
+  const http = await sessionOf(gateway.url, client)
+  const grpc = await sessionOf(grpcPort, overGrpc)
+  const strange = await handshake(gateway.url)
+  const ends = [http, grpc].map(({ first }) => once(first.on('error', () => {}).resume(), 'close'))
+
+  clock.advance(89_999)
+  http.first.write('GET /v1/agents HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const [answer] = await once(http.first, 'data')
+  expect(String(answer)).toContain('HTTP/1.1 401 ')
+  expect(grpc.first.destroyed).toBe(false)
+  clock.advance(1)
+  await Promise.all(ends)
+
+  for (const session of [undefined, http.session]) {
+    const refused = await ask(gateway, '/v1/agents', { ...client, ...(session === undefined ? {} : { session }) })
+    expect([refused.status, refused.body]).toEqual([403, expect.stringContaining('has not expired')])
+  }
+  for (const session of [undefined, grpc.session]) {
+    expect(await saidBy(grpcPort, { ...overGrpc, ...(session === undefined ? {} : { session }) })).toBe(0)
+  }
+  // A connection without a certificate is left alone: it may ask for the health.
+  strange.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  const [health] = await once(strange, 'data')
+  expect(String(health)).toContain('"status":"ok"')
+  strange.destroy()
+
+  await using early = await startGateway({ env, overrides: { clock: new FakeClock(Date.parse(validFrom) - 1) } })
+  expect((await ask(early, '/v1/agents', client)).status).toBe(403)
+  expect(await saidBy(`tcp://${early.grpcTarget}`, overGrpc)).toBe(0)
 })
 
 test('a handshake that does not end is cut off and delays no stop; bodies are watched as over plain text', async () => {
