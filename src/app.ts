@@ -11,6 +11,8 @@ import type { Running, Started } from './world.ts'
 /** Replacements that tests provide for parts of the outside world. */
 export interface Overrides {
   readonly clock?: Clock
+  /** The time of a PostgreSQL store: by default that of `clock` if there is one; `own`: that of PostgreSQL. */
+  readonly storeClock?: Clock | 'own'
   readonly random?: () => number
   readonly log?: Logger
   readonly connectionBounds?: Partial<ConnectionBounds>
@@ -31,7 +33,8 @@ export interface Gateway extends AsyncDisposable {
 
 /** A gateway that is opened by `start` and closed by `stop`. */
 export function createApp(config: Config, overrides: Overrides = {}): Gateway {
-  const clock = overrides.clock ?? systemClock
+  const { clock = systemClock, storeClock: timed = overrides.clock } = overrides
+  const storeClock = timed === 'own' ? undefined : timed
   const log = overrides.log ?? createLogger(config.logLevel)
   const stopping = new AbortController()
   let running: Running | undefined
@@ -44,7 +47,8 @@ export function createApp(config: Config, overrides: Overrides = {}): Gateway {
     },
     async start() {
       const { random = Math.random, names = {}, connectionBounds: bounds, unsent = new Unsent() } = overrides
-      running = await openGateway(config, { clock, log, random, names, stopping: stopping.signal, bounds, unsent })
+      const world = { clock, storeClock, log, random, names, stopping: stopping.signal, bounds, unsent }
+      running = await openGateway(config, world)
       const { url, grpcTarget, adminKeyFile, warnings } = running
       return { url, grpcTarget, adminKeyFile, warnings }
     },

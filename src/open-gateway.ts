@@ -44,7 +44,7 @@ import type { Running, World } from './world.ts'
 
 /** Wires a gateway from bottom to top and starts it. */
 export async function openGateway(config: Config, world: World): Promise<Running> {
-  const { clock, log, random } = world
+  const { clock, storeClock, log, random } = world
   await using undo = new Cleanup()
 
   // storage
@@ -62,7 +62,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
   // the cluster and the ports
   const { databaseUrl, busUrl } = config
   const { storeName } = keys
-  const cluster = undo.use(await openCluster({ db, clock, log, databaseUrl, busUrl, storeName, requeueLeasesOf }))
+  const members = { databaseUrl, busUrl, storeName, requeueLeasesOf }
+  const cluster = undo.use(await openCluster({ db, clock, storeClock, log, ...members }))
   // The data directory's lock says that no other gateway is alive: every lease was left by one that died.
   if (databaseUrl === undefined) {
     await requeueAll(db)
@@ -133,6 +134,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
       read: () => requireProject(db, defaultProject),
       write: () => proveWrites(db, gatewayId),
       isLeasing: () => engine.isLeasing,
+      isClockRight: cluster.isClockRight,
     },
     { clock, log },
   )

@@ -23,6 +23,8 @@ export interface Running extends Started {
 /** The outside world of a gateway. */
 export interface World {
   readonly clock: Clock
+  /** Instead of the clock of a PostgreSQL store. */
+  readonly storeClock: Clock | undefined
   readonly log: Logger
   readonly random: () => number
   readonly names: NameResolverOptions

@@ -7,10 +7,21 @@ interface Group {
   isDirty: boolean
 }
 
-/** How many groups there may be, in all and of one caller. */
+/** How many groups there may be, and how many projects may have one more. */
 interface Bounds {
   readonly max: number
   readonly ofOneMax: number
+  readonly ofProjectMax: number
+  readonly projectsMax: number
+}
+
+/** The group that an attempt goes to. */
+interface Place {
+  readonly key: string
+  /** What is common to the attempts of the group. */
+  readonly entry: AuditEntry
+  /** Whether the group is of one caller, and counts as such. */
+  readonly isOfOne: boolean
 }
 
 /** Who made an attempt, and what it has in common with others of its group. */
@@ -20,13 +31,17 @@ export interface Kind {
 }
 
 /**
- * The groups of a minute. Attempts beyond the groups of one caller share the last of them, so that it uses none of the others';
- * attempts of new callers, once there are as many groups as there may be, share one more.
+ * The groups of a minute. Attempts beyond the groups of one caller share the last of them, so that it uses none of the others'.
+ * New attempts in a project that has as many groups as it may have, or in any once there are as many as there may be, share one
+ * more of that project, so that its operators see them. Beyond so many projects they share one group.
  */
 export class RefusalGroups {
   readonly #bounds: Bounds
   readonly #groups = new Map<string, Group>()
   readonly #countOf = new Map<string, number>()
+  readonly #countIn = new Map<string, number>()
+  #ofOnes = 0
+  #projects = 0
 
   constructor(bounds: Bounds) {
     this.#bounds = bounds
@@ -36,11 +51,12 @@ export class RefusalGroups {
   add(entry: AuditEntry, kind: Kind, now: number, newRecord: (entry: AuditEntry) => AuditRecord): boolean {
     const group = this.#groups.get(kind.group)
     if (group) return count(group, now)
-    const [key, kept] = this.#placeFor(entry, kind)
-    const shared = this.#groups.get(key)
+    const place = this.#placeFor(entry, kind)
+    const shared = this.#groups.get(place.key)
     if (shared) return count(shared, now)
-    if (key !== ofMany) this.#countOf.set(kind.caller, (this.#countOf.get(kind.caller) ?? 0) + 1)
-    this.#groups.set(key, { record: newRecord(kept), isDirty: true })
+    if (place.isOfOne) this.#count(kind.caller, entry.project)
+    else if (place.key !== ofMany) this.#projects++
+    this.#groups.set(place.key, { record: newRecord(place.entry), isDirty: true })
     return true
   }
 
@@ -51,24 +67,42 @@ export class RefusalGroups {
   clear(): void {
     this.#groups.clear()
     this.#countOf.clear()
+    this.#countIn.clear()
+    this.#ofOnes = 0
+    this.#projects = 0
   }
 
-  /** The group that an attempt of a new kind goes to, and the entry that names what is common to it. */
-  #placeFor(entry: AuditEntry, { caller, group }: Kind): [key: string, entry: AuditEntry] {
-    const { max, ofOneMax } = this.#bounds
-    const ofOne = `${caller}\n*`
-    if (this.#groups.has(ofOne)) return [ofOne, entry]
-    if (this.#groups.size - Number(this.#groups.has(ofMany)) >= max) return [ofMany, manyOf(entry)]
-    if ((this.#countOf.get(caller) ?? 0) < ofOneMax - 1) return [group, entry]
-    return [ofOne, { ...entry, operation: '*', target: '' }]
+  #count(caller: string, project: string): void {
+    this.#ofOnes++
+    this.#countOf.set(caller, (this.#countOf.get(caller) ?? 0) + 1)
+    this.#countIn.set(project, (this.#countIn.get(project) ?? 0) + 1)
+  }
+
+  /** The group that an attempt of a new kind goes to. */
+  #placeFor(entry: AuditEntry, { caller, group }: Kind): Place {
+    const { max, ofOneMax, ofProjectMax } = this.#bounds
+    const rest = { key: `${caller}\n*`, entry: { ...entry, operation: '*', target: '' }, isOfOne: true }
+    if (this.#groups.has(rest.key)) return rest
+    const isFull = this.#ofOnes >= max || (this.#countIn.get(entry.project) ?? 0) >= ofProjectMax
+    if (isFull) return this.#sharedPlace(entry)
+    return (this.#countOf.get(caller) ?? 0) < ofOneMax - 1 ? { key: group, entry, isOfOne: true } : rest
+  }
+
+  /** The group of many callers. */
+  #sharedPlace(entry: AuditEntry): Place {
+    const key = `${ofMany}\n${entry.project}`
+    const ofProject = entry.project !== '' && (this.#groups.has(key) || this.#projects < this.#bounds.projectsMax)
+    return ofProject
+      ? { key, entry: manyOf(entry), isOfOne: false }
+      : { key: ofMany, entry: { ...manyOf(entry), project: '' }, isOfOne: false }
   }
 }
 
 const ofMany = '*'
 
-/** The entry that counts attempts of many callers. */
+/** The entry that counts attempts of many callers in a project. */
 function manyOf(entry: AuditEntry): AuditEntry {
-  return { ...entry, project: '', actor: '', callerId: '', keyId: '', address: '*', operation: '*', target: '' }
+  return { ...entry, actor: '', callerId: '', keyId: '', address: '*', operation: '*', target: '' }
 }
 
 function count(group: Group, now: number): false {

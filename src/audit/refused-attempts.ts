@@ -5,18 +5,23 @@ import type { AuditEntry, AuditRecord } from './entry.ts'
 import { type Kind, RefusalGroups } from './refusal-groups.ts'
 
 const minuteMs = 60_000
-const { refusals, refusalsOfOne } = auditLimits
-const bounds = { max: refusals.max / 2, ofOneMax: refusalsOfOne.max }
+const { refusals, refusalsOfOne, refusalsOfProject, refusedProjects } = auditLimits
+const half = refusals.max / 2
+const ofOneMax = refusalsOfOne.max
+const projectsMax = refusedProjects.max
+const boundsOfKnown = { max: half - projectsMax, ofOneMax, ofProjectMax: refusalsOfProject.max, projectsMax }
+/** They are in no project. */
+const boundsOfStrangers = { max: half, ofOneMax, ofProjectMax: half, projectsMax: 0 }
 
 /**
  * Counts refused attempts. Attempts of one key (or from one network without a known key) at one operation within a minute share one
  * record. The number of records a minute is bounded, for known keys and for strangers apart: who has no key cannot use up the
- * records that say what those with one did, nor the other way round.
+ * records that say what those with one did, nor the other way round. Nor can the callers of one project use up those of another.
  */
 export class RefusedAttempts {
   #minute = 0
-  readonly #known = new RefusalGroups(bounds)
-  readonly #strangers = new RefusalGroups(bounds)
+  readonly #known = new RefusalGroups(boundsOfKnown)
+  readonly #strangers = new RefusalGroups(boundsOfStrangers)
   /** Unwritten records of earlier minutes. */
   #leftOver: AuditRecord[] = []
 

@@ -15,6 +15,8 @@ export interface Cluster extends AsyncDisposable {
   readonly id: string
   /** Whether no other gateway can have taken over this gateway's leases. */
   areLeasesSafe(): boolean
+  /** Whether this gateway's clock agrees with that of the store. If not, it ends nothing that is others'. */
+  isClockRight(): boolean
   /** Whether other gateways share the work. */
   hasPeers(): boolean
   /** Whether this gateway is the one that does a sweep now. */
@@ -36,6 +38,8 @@ export interface Cluster extends AsyncDisposable {
 interface ClusterOptions {
   readonly db: Database
   readonly clock: Clock
+  /** Instead of the clock of a PostgreSQL store. */
+  readonly storeClock: Clock | undefined
   readonly log: Logger
   /** The PostgreSQL store that the gateways share; undefined: an embedded store, which has one gateway. */
   readonly databaseUrl: string | undefined
@@ -49,18 +53,19 @@ interface ClusterOptions {
 
 /** Opens this gateway's view of the cluster. Its bus is connected by `start`. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const { db, clock, log, databaseUrl, busUrl, storeName, requeueLeasesOf } = options
+  const { db, clock, storeClock, log, databaseUrl, busUrl, storeName, requeueLeasesOf } = options
   if (databaseUrl === undefined) return singleGateway()
   const id = newUuid()
   const handlers = new Handlers()
   const bus = await openBus({ busUrl, databaseUrl }, `rouse_${storeName.slice(0, 32)}`, clock, log)
   const messages = new ClusterMessages(bus, id, handlers, clock, log)
-  const membership = new Membership({ db, clock, log, id, requeueLeasesOf, due: () => handlers.due() })
-  const sweepLeases = new SweepLeases(db, id, clock)
+  const membership = new Membership({ db, clock, storeClock, log, id, requeueLeasesOf, due: () => handlers.due() })
+  const sweepLeases = new SweepLeases(db, id, clock, membership.isSureOfTime)
   const open = new Cleanup()
   return {
     id,
     areLeasesSafe: membership.areLeasesSafe,
+    isClockRight: membership.isClockRight,
     hasPeers: membership.hasPeers,
     holdsSweepLease: sweepLeases.holds,
     on: (added) => handlers.add(added),
@@ -82,6 +87,7 @@ export function singleGateway(): Cluster {
   return {
     id: newUuid(),
     areLeasesSafe: () => true,
+    isClockRight: () => true,
     hasPeers: () => false,
     holdsSweepLease: async () => true,
     on: (added) => handlers.add(added),

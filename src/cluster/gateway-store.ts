@@ -1,8 +1,13 @@
+import type { Clock } from '../lib/clock.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 
-const seen = statement<{ id: string; now: number }>(sql`insert into gateway (id, started_at, seen_at)
-  values (${p('id')}, ${p('now')}, ${p('now')}) on conflict (id) do update set seen_at = excluded.seen_at`)
+// The time of a PostgreSQL store is that of its own clock: gateways whose clocks differ see the same times.
+const storeTime = sql`coalesce(${p('storeNow')}, /*postgres cast(extract(epoch from clock_timestamp()) * 1000 as bigint), */ ${p('now')})`
+const seen = statement<{ id: string; now: number; storeNow: number | null }, { seenAt: number }>(
+  sql`insert into gateway (id, started_at, seen_at) select ${p('id')}, t.at, t.at from (select ${storeTime} as at) t
+    where true on conflict (id) do update set seen_at = excluded.seen_at returning seen_at as "seenAt"`,
+)
 const all = statement<object, { id: string; seenAt: number }>(
   sql`select id, seen_at as "seenAt" from gateway order by seen_at`,
 )
@@ -11,9 +16,23 @@ const removeUnseen = statement<{ id: string; since: number }>(
 )
 const remove = statement<{ id: string }>(sql`delete from gateway where id = ${p('id')}`)
 
-/** Records that a gateway is alive now. */
-export function saveHeartbeat(db: Database, id: string): Promise<number> {
-  return db.transaction((tx) => tx.run(seen, { id, now: tx.now }))
+/** When a heartbeat was written, by the clock of the store, and how far a gateway's clock is ahead of that (negative: behind). */
+interface Heartbeat {
+  readonly seenAt: number
+  readonly offsetMs: number
+}
+
+/**
+ * Records that a gateway is alive now. A difference of the clocks that the time until the answer may explain is none.
+ * @param storeClock instead of the store's own clock
+ */
+export function saveHeartbeat(db: Database, id: string, clock: Clock, storeClock?: Clock): Promise<Heartbeat> {
+  return db.transaction(async (tx) => {
+    const asked = clock.now()
+    const row = await tx.get(seen, { id, now: tx.now, storeNow: storeClock?.now() ?? null })
+    const { seenAt } = row!
+    return { seenAt, offsetMs: Math.max(0, asked - seenAt) || Math.min(0, clock.now() - seenAt) }
+  })
 }
 
 /** Returns every gateway of the store with the time of its last heartbeat, the oldest first. */

@@ -1,17 +1,20 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import { ClockCheck } from './clock-check.ts'
 import { listGateways, removeDeadGateway, removeGateway, saveHeartbeat } from './gateway-store.ts'
 
 const heartbeatMs = 3_000
 /** After this long without a heartbeat a gateway checks its leases before it sends: others may have taken them over. */
 const leasesSafeMs = 9_000
-/** After this long without a heartbeat the others take over. Clocks may differ by the difference of the two. */
+/** After this long without a heartbeat, by the clock of the store, the others take over. */
 const deadMs = 20_000
 
 interface MembershipContext {
   readonly db: Database
   readonly clock: Clock
+  /** Instead of the store's own clock. */
+  readonly storeClock?: Clock | undefined
   readonly log: Logger
   /** This gateway's id. */
   readonly id: string
@@ -25,12 +28,15 @@ interface MembershipContext {
 export class Membership implements AsyncDisposable {
   readonly #context: MembershipContext
   readonly #stopping = new AbortController()
+  readonly #clockCheck: ClockCheck
   #loop: Promise<void> | undefined
+  #beating: Promise<void> | undefined
   #seenAt: number
   #count = 1
 
   constructor(context: MembershipContext) {
     this.#context = context
+    this.#clockCheck = new ClockCheck(context.log)
     this.#seenAt = context.clock.now()
   }
 
@@ -43,6 +49,18 @@ export class Membership implements AsyncDisposable {
   /** Whether no other gateway can have taken over this gateway's leases. */
   readonly areLeasesSafe = (): boolean => Math.abs(this.#context.clock.now() - this.#seenAt) < leasesSafeMs
 
+  /** Whether the clock agreed with that of the store at the last heartbeat. */
+  readonly isClockRight = (): boolean => this.#clockCheck.isRight
+
+  /**
+   * Whether this gateway may end what is others': its clock agrees with that of the store, and was not set since. If the last heartbeat
+   * is too old to say so, it writes another.
+   */
+  readonly isSureOfTime = async (): Promise<boolean> => {
+    if (!this.areLeasesSafe() && !this.#stopping.signal.aborted) await this.#beat()
+    return this.isClockRight() && this.areLeasesSafe()
+  }
+
   /** Whether there were other gateways at the last heartbeat. */
   readonly hasPeers = (): boolean => this.#count > 1
 
@@ -51,6 +69,7 @@ export class Membership implements AsyncDisposable {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
     await this.#loop
+    await this.#beating?.catch(() => {})
     const { db, id, log, requeueLeasesOf } = this.#context
     const leave = async (tx: Transaction): Promise<void> => {
       await removeGateway(tx, id)
@@ -63,15 +82,26 @@ export class Membership implements AsyncDisposable {
     return this.stop()
   }
 
-  async #beat(): Promise<void> {
-    const { db, clock, id } = this.#context
+  /** Writes a heartbeat, or waits for the one that is being written. */
+  #beat(): Promise<void> {
+    this.#beating ??= this.#write().finally(() => {
+      this.#beating = undefined
+    })
+    return this.#beating
+  }
+
+  async #write(): Promise<void> {
+    const { db, clock, storeClock, id } = this.#context
     const now = clock.now()
-    await saveHeartbeat(db, id)
+    const beat = await saveHeartbeat(db, id, clock, storeClock)
     this.#seenAt = now
+    this.#clockCheck.note(beat.offsetMs)
+    const since = beat.seenAt - deadMs
     const gateways = await listGateways(db)
-    const dead = gateways.filter(({ seenAt }) => seenAt < now - deadMs)
+    const dead = gateways.filter(({ seenAt }) => seenAt < since)
     this.#count = gateways.length - dead.length
-    for (const gateway of dead) await this.#takeOver(gateway.id, now - deadMs)
+    if (!this.isClockRight()) return
+    for (const gateway of dead) await this.#takeOver(gateway.id, since)
   }
 
   /** A gateway that was only slow finds its leases gone when it records a delivery, and sends no more. */

@@ -12,6 +12,8 @@ interface ReadinessChecks {
   readonly write: () => Promise<unknown>
   /** Whether due subscriptions are leased. */
   readonly isLeasing: () => boolean
+  /** Whether the clock agrees with that of the store. */
+  readonly isClockRight: () => boolean
 }
 
 interface Readiness {
@@ -19,6 +21,12 @@ interface Readiness {
   readonly store: boolean
   readonly writes: boolean
   readonly dispatcher: boolean
+  readonly clock: boolean
+}
+
+/** Whether the gateway can take work. */
+export function isReady({ store, writes, dispatcher, clock }: Readiness): boolean {
+  return store && writes && dispatcher && clock
 }
 
 /** Finds out whether the gateway can take work, by a read and a write at most once a second, each with a limit. */
@@ -43,7 +51,8 @@ export class ReadinessProbe {
     const now = this.#clock.now()
     const age = now - (this.#known?.at ?? Number.NEGATIVE_INFINITY)
     if (!this.#known || age >= freshMs || age < 0) this.#known = { at: now, found: this.#try() }
-    const found = { ...(await this.#known.found), dispatcher: this.#checks.isLeasing() }
+    const { isLeasing, isClockRight } = this.#checks
+    const found = { ...(await this.#known.found), dispatcher: isLeasing(), clock: isClockRight() }
     this.#note(found)
     return found
   }
@@ -54,10 +63,10 @@ export class ReadinessProbe {
   }
 
   #note(found: Readiness): void {
-    const isReady = found.store && found.writes && found.dispatcher
-    if (isReady === this.#wasReady) return
-    this.#wasReady = isReady
-    if (isReady) this.#log.info(found, 'gateway.ready')
+    const ready = isReady(found)
+    if (ready === this.#wasReady) return
+    this.#wasReady = ready
+    if (ready) this.#log.info(found, 'gateway.ready')
     else this.#log.warn(found, 'gateway.unready')
   }
 }

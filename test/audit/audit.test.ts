@@ -141,6 +141,58 @@ test('one agent with many keys, and one stranger, use a few records; the last of
   expect(await refusalsOf({ actor: '@lola' })).toMatchObject([{ keyId: 'key_of_lola', count: 1 }])
 })
 
+const forbiddenIn = (project: string, caller: string, fields: Partial<AuditEntry> = {}) =>
+  entry({ project, actor: `@${caller}`, callerId: `agent_${caller}`, keyId: caller, outcome: 'forbidden', ...fields })
+
+// The attack: six agents of project b with 50 keys each use up the records of a minute, and hide what another does in project a.
+test('the callers of one project take no record from those of another', async () => {
+  for (let i = 0; i < 300; i++) {
+    audit.refuse(forbiddenIn('b', `f${Math.floor(i / 50)}`, { keyId: `key_${i}` }))
+  }
+  const operations = ['message.send', 'key.make', 'agent.change']
+  for (let i = 0; i < 15; i++) audit.refuse(forbiddenIn('a', 'thief', { operation: operations[i % 3]! }))
+  expect(
+    (await refusalsOf({ project: 'a' })).map(({ actor, operation, count }) => [actor, operation, count]).sort(),
+  ).toEqual([
+    ['@thief', 'agent.change', 5],
+    ['@thief', 'key.make', 5],
+    ['@thief', 'message.send', 5],
+  ])
+  const ofB = await refusalsOf({ project: 'b' })
+  expect(ofB).toHaveLength(auditLimits.refusalsOfProject.max + 1)
+  expect(ofB.filter(({ address }) => address === '*')).toMatchObject([
+    {
+      project: 'b',
+      actor: '',
+      callerId: '',
+      keyId: '',
+      operation: '*',
+      count: 300 - auditLimits.refusalsOfProject.max,
+    },
+  ])
+})
+
+test('when several projects have used up the records, a new project has one of its own that counts its attempts', async () => {
+  for (let i = 0; i < 1_000; i++) audit.refuse(forbiddenIn(`full${i % 4}`, `f${i}`))
+  for (let i = 0; i < 15; i++) audit.refuse(forbiddenIn('a', 'thief', { operation: `operation.${i}` }))
+  expect(await refusalsOf({ project: 'a' })).toMatchObject([{ project: 'a', actor: '', operation: '*', count: 15 }])
+})
+
+test('attempts in always new projects make a bounded number of records, and none is left out of their counts', async () => {
+  const known = 3_000
+  for (let i = 0; i < known; i++) audit.refuse(forbiddenIn(`p${i}`, `f${i}`))
+  const records = await refusalsOf({})
+  expect(records).toHaveLength(half + 1)
+  expect(records.filter(({ address }) => address === '*')).toHaveLength(auditLimits.refusedProjects.max + 1)
+  expect(records.filter(({ project }) => project === '')).toMatchObject([
+    { actor: '', address: '*', count: known - half },
+  ])
+  expect(records.reduce((sum, { count }) => sum + count, 0)).toBe(known)
+  clock.advance(60_000)
+  audit.refuse(forbiddenIn('a', 'thief'))
+  expect(await refusalsOf({ project: 'a' })).toMatchObject([{ actor: '@thief', count: 1 }])
+})
+
 test('while the store accepts no writes a bounded number of records waits, and the audit counts the lost ones', async () => {
   const allow = await refuseInserts(directory.path, 'audit')
   const { max } = auditLimits.waiting

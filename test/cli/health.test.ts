@@ -24,6 +24,7 @@ test('with --json it prints the state, and a failure as JSON', async () => {
 
 test.each([
   [{ status: 503, json: { status: 'not-ready', store: false, dispatcher: true } }, 'is not ready: store down.'],
+  [{ status: 503, json: { status: 'not-ready', store: true, clock: false } }, 'is not ready: its clock is wrong.'],
   [{ status: 502, text: '<html>Bad gateway</html>' }, 'is not ready: it answered 502.'],
   [{ status: 200, text: '<html>Hello</html>' }, 'is not ready: it answered 200.'],
 ])('a gateway that answers %j fails with 1 and one line', async (answer, line) => {

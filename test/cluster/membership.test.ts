@@ -2,7 +2,8 @@ import { expect, test, vi } from 'vitest'
 import { saveHeartbeat } from '../../src/cluster/gateway-store.ts'
 import { Membership } from '../../src/cluster/membership.ts'
 import { SweepLeases } from '../../src/cluster/sweep-leases.ts'
-import { silentLogger } from '../../src/logger.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import { type Logger, silentLogger } from '../../src/logger.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { requeueLeasesOf } from '../../src/wakes/store/gateway-leases.ts'
 import { leaseDue, renewLease } from '../../src/wakes/store/lease-store.ts'
@@ -11,11 +12,14 @@ import { openEngine } from '../wakes/engine.ts'
 
 const noDelivery = () => Promise.reject(new Error('Nothing is sent here.'))
 
-function joined(engine: { db: Database; clock: { now(): number; after(ms: number, work: () => void): () => void } }) {
+const sure = async () => true
+
+function joined(engine: { db: Database; clock: Clock; storeClock?: Clock; log?: Logger }) {
   const due: string[] = []
   const gateways = new Membership({
-    ...engine,
     log: silentLogger,
+    storeClock: engine.clock,
+    ...engine,
     id: 'mine',
     requeueLeasesOf,
     due: () => due.push('due'),
@@ -27,7 +31,7 @@ test('the leases of a gateway are released after twenty seconds without a heartb
   await using engine = await openEngine(noDelivery)
   await engine.add([{ coalesceMs: 0 }])
   await engine.append()
-  await saveHeartbeat(engine.db, 'other')
+  await saveHeartbeat(engine.db, 'other', engine.clock, engine.clock)
   const [claimed] = await leaseDue(engine.db, 'other.1', 10)
   const { gateways, due } = joined(engine)
   await using _ = gateways
@@ -57,7 +61,7 @@ test('a gateway whose name has that of a dead one as a prefix keeps its leases',
   await using engine = await openEngine(noDelivery)
   await engine.add([{ coalesceMs: 0 }])
   await engine.append()
-  await saveHeartbeat(engine.db, 'gone')
+  await saveHeartbeat(engine.db, 'gone', engine.clock, engine.clock)
   engine.clock.advance(60_000)
   expect(await leaseDue(engine.db, 'gone2.1', 10)).toHaveLength(1)
   const { gateways, due } = joined(engine)
@@ -88,7 +92,7 @@ test('a clock that was set leaves a gateway unsure too, whichever way', async ()
 
 test('one of many holds a sweep lease, and loses it when it stops asking', async () => {
   await using engine = await openEngine(noDelivery)
-  const [a, b] = ['a', 'b'].map((id) => new SweepLeases(engine.db, id, engine.clock))
+  const [a, b] = ['a', 'b'].map((id) => new SweepLeases(engine.db, id, engine.clock, sure))
   expect([await a!.holds('sweep'), await b!.holds('sweep')]).toEqual([true, false])
   expect([await a!.holds('other'), await b!.holds('other')]).toEqual([true, false])
   for (let i = 0; i < 10; i++) {

@@ -6,13 +6,20 @@ import { logLines } from '../support/log-lines.ts'
 function open() {
   const clock = new FakeClock()
   const { log, lines } = logLines()
-  const world = { reads: 0, writes: 0, isLeasing: true, write: async (): Promise<unknown> => undefined }
+  const world = {
+    reads: 0,
+    writes: 0,
+    isLeasing: true,
+    isClockRight: true,
+    write: async (): Promise<unknown> => undefined,
+  }
   const read = async () => void world.reads++
   const write = () => {
     world.writes++
     return world.write()
   }
-  const probe = new ReadinessProbe({ read, write, isLeasing: () => world.isLeasing }, { clock, log })
+  const isLeasing = () => world.isLeasing
+  const probe = new ReadinessProbe({ read, write, isLeasing, isClockRight: () => world.isClockRight }, { clock, log })
   return { clock, world, probe, lines }
 }
 
@@ -30,11 +37,14 @@ test('however often it is requested, the store is tried once a second', async ()
 test('a write that fails, and claims that fail, are distinguished', async () => {
   const { clock, world, probe } = open()
   world.write = () => Promise.reject(new Error('read-only'))
-  expect(await probe.check()).toEqual({ store: true, writes: false, dispatcher: true })
+  expect(await probe.check()).toEqual({ store: true, writes: false, dispatcher: true, clock: true })
   world.write = async () => undefined
   world.isLeasing = false
   clock.advance(1_000)
-  expect(await probe.check()).toEqual({ store: true, writes: true, dispatcher: false })
+  expect(await probe.check()).toEqual({ store: true, writes: true, dispatcher: false, clock: true })
+  world.isLeasing = true
+  world.isClockRight = false
+  expect(await probe.check()).toEqual({ store: true, writes: true, dispatcher: true, clock: false })
 })
 
 test('a write without an answer counts as failed after two seconds, and no second one is sent after it', async () => {
@@ -68,7 +78,7 @@ test('a change is logged once, with what is missing', async () => {
   world.isLeasing = true
   await probe.check()
   expect(lines).toEqual([
-    { level: 'warn', event: 'gateway.unready', store: true, writes: true, dispatcher: false },
-    { level: 'info', event: 'gateway.ready', store: true, writes: true, dispatcher: true },
+    { level: 'warn', event: 'gateway.unready', store: true, writes: true, dispatcher: false, clock: true },
+    { level: 'info', event: 'gateway.ready', store: true, writes: true, dispatcher: true, clock: true },
   ])
 })

@@ -24,7 +24,13 @@ test('a PostgreSQL that accepts no writes makes the gateway not ready, until it 
       (answer) => answer.status === status && answer.body.store === true,
     )
   try {
-    expect((await untilReady(200)).body).toEqual({ status: 'ready', store: true, writes: true, dispatcher: true })
+    expect((await untilReady(200)).body).toEqual({
+      status: 'ready',
+      store: true,
+      writes: true,
+      dispatcher: true,
+      clock: true,
+    })
     await alterRole('set default_transaction_read_only = on')
     expect((await untilReady(503)).body).toMatchObject({ status: 'not-ready', store: true, writes: false })
     expect((await gateway.call('POST', '/v1/agents', { handle: 'donna' })).status).toBe(503)

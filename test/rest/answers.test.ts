@@ -10,7 +10,7 @@ test('health needs no key, reports what is ready, and answers HEAD', async () =>
   await using gateway = await startGateway()
   const rest = restAs(gateway, null)
   await rest.get('/healthz').expect(200, { status: 'ok' })
-  await rest.get('/readyz').expect(200, { status: 'ready', store: true, writes: true, dispatcher: true })
+  await rest.get('/readyz').expect(200, { status: 'ready', store: true, writes: true, dispatcher: true, clock: true })
   await rest.head('/healthz').expect(200)
 })
 

@@ -49,7 +49,11 @@ function notReady(url: string, error: Refused | Unreachable): Error {
 
 /** `/readyz` names what is missing. A proxy before it answers with a status only. */
 function detail({ problem }: Refused): string {
-  const missing = Object.keys(problem).filter((name) => problem[name] === false)
-  if (missing.length > 0) return `: ${missing.join(' and ')} down`
+  const missing = Object.keys(problem).filter((name) => problem[name] === false && name !== 'clock')
+  const faults = [
+    ...(missing.length > 0 ? [`${missing.join(' and ')} down`] : []),
+    ...(problem.clock === false ? ['its clock is wrong'] : []),
+  ]
+  if (faults.length > 0) return `: ${faults.join(', ')}`
   return typeof problem.status === 'number' ? `: it answered ${problem.status}` : ''
 }
