@@ -10,6 +10,7 @@ import { KeyFile, readKeyFile } from '../security/key-files.ts'
 import { keyFiles } from '../security/key-places.ts'
 import type { Database } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
+import { requireEmbeddedStore } from '../storage/sqlite/migrated.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
 import { recordAct } from './record-act.ts'
 
@@ -72,7 +73,10 @@ async function openStore(
   directory: string,
   clock: Clock,
 ): Promise<AsyncDisposable & { readonly database: Database }> {
-  if (config.databaseUrl === undefined) return StoppedStore.open(directory, clock)
+  if (config.databaseUrl === undefined) {
+    requireEmbeddedStore(directory)
+    return StoppedStore.open(directory, clock)
+  }
   const database = await openDatabase({ ...config, dataDir: directory }, clock)
   return { database, [Symbol.asyncDispose]: () => database.close() }
 }

@@ -104,8 +104,8 @@ export async function readAdminKeys({ current, former }: AdminKeyPlace): Promise
 }
 
 /**
- * Makes a new admin key. The one before it is accepted for another `overlapMs`; keys that have ended are removed. Returns the new
- * key and the end of the old one. Throws if none is stored yet, or if another process replaced it meanwhile.
+ * Makes a new admin key. The one before it is accepted for another `overlapMs`, and earlier ones no longer than that: any of them may
+ * be the one that leaked. Returns the new key and the end of the old one. Throws if none is stored yet, or if another process replaced it meanwhile.
  */
 export async function rotateAdminKey(
   { current, former }: AdminKeyPlace,
@@ -116,8 +116,9 @@ export async function rotateAdminKey(
     throw new Error('No admin key is kept here yet. The first start of the gateway makes one: rouse serve')
   const listed = await former.read()
   const formerUntil = now + overlapMs
-  const kept = parseFormer(listed).filter(({ key, until }) => until > now && key !== before)
-  if (overlapMs > 0) kept.push({ key: before, until: formerUntil })
+  const kept = [...parseFormer(listed).filter(({ key }) => key !== before), { key: before, until: formerUntil }]
+    .map(({ key, until }) => ({ key, until: Math.min(until, formerUntil) }))
+    .filter(({ until }) => until > now)
   const text = kept.map(({ key, until }) => `${key} ${new Date(until).toISOString()}`).join('\n')
   const key = newApiKey()
   // The old key is stored as a former one before it is replaced, so that it is accepted at every moment.
