@@ -11,6 +11,7 @@ import { KeyFile } from '../security/key-files.ts'
 import { type KeyPlaces, keyFiles, localKeyPlaces, sharedKeyPlaces } from '../security/key-places.ts'
 import { openDatabase } from '../storage/open-database.ts'
 import { requireEmbeddedStore } from '../storage/sqlite/migrated.ts'
+import { requireKnownToGateways } from './live-gateways.ts'
 import { recordAct } from './record-act.ts'
 
 /** Makes a new admin key where gateways look for it. Never prints it: it is in the data directory's `admin.key`. */
@@ -102,5 +103,6 @@ async function withKeyPlaces<T>(
   }
   const box = readSecretBox(config)
   await using database = await openDatabase({ ...config, dataDir }, systemClock)
+  await requireKnownToGateways(database, box, systemClock)
   return await work(sharedKeyPlaces(dataDir, database, box), (act) => recordAct({ database }, act, systemClock))
 }

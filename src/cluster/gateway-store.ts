@@ -1,6 +1,9 @@
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 
+/** After this long without a heartbeat the others take over. */
+export const deadMs = 20_000
+
 const seen = statement<{ id: string; now: number }>(sql`insert into gateway (id, started_at, seen_at)
   values (${p('id')}, ${p('now')}, ${p('now')}) on conflict (id) do update set seen_at = excluded.seen_at`)
 const all = statement<object, { id: string; seenAt: number }>(
@@ -19,6 +22,11 @@ export function saveHeartbeat(db: Database, id: string): Promise<number> {
 /** Returns every gateway of the store with the time of its last heartbeat, the oldest first. */
 export function listGateways(db: Reader): Promise<{ readonly id: string; readonly seenAt: number }[]> {
   return db.all(all, {})
+}
+
+/** Returns the gateways that nobody takes for dead. */
+export async function listLiveGateways(db: Reader, now: number): Promise<readonly { readonly id: string }[]> {
+  return (await listGateways(db)).filter(({ seenAt }) => seenAt >= now - deadMs)
 }
 
 /** Removes a gateway that was not seen since an instant. False: it was seen, or another gateway has removed it. */

@@ -1,13 +1,14 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { listGateways, removeDeadGateway, removeGateway, saveHeartbeat } from './gateway-store.ts'
+import { deadMs, listGateways, removeDeadGateway, removeGateway, saveHeartbeat } from './gateway-store.ts'
 
 const heartbeatMs = 3_000
-/** After this long without a heartbeat a gateway checks its leases before it sends: others may have taken them over. */
+/**
+ * After this long without a heartbeat a gateway checks its leases before it sends: others may have taken them over. Clocks may differ by
+ * the difference to `deadMs`.
+ */
 const leasesSafeMs = 9_000
-/** After this long without a heartbeat the others take over. Clocks may differ by the difference of the two. */
-const deadMs = 20_000
 
 interface MembershipContext {
   readonly db: Database

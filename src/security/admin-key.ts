@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { Problem } from '../errors.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { KeptSecret } from './kept-secret.ts'
 import { digestOf, newApiKey } from './secret.ts'
@@ -34,10 +35,21 @@ export class AdminKey {
   readonly #now: () => number
   /** Calls in the same iteration of the event loop share one read. */
   readonly #looks = new Batcher<never, void>(() => this.#look())
+  readonly #unread: (error: unknown) => void
   #hasEnded = false
+  #isFailing = false
 
-  /** @param read returns what is stored now, if anything is */
-  constructor(keys: AdminKeys, read: () => Promise<AdminKeys | undefined>, now: () => number) {
+  /**
+   * @param read returns what is stored now, if anything is
+   * @param unread is called when a request finds that it cannot be read, until it can be read again
+   */
+  constructor(
+    keys: AdminKeys,
+    read: () => Promise<AdminKeys | undefined>,
+    now: () => number,
+    unread: (error: unknown) => void = () => {},
+  ) {
+    this.#unread = unread
     this.#keys = keys
     this.#digests = digestsOf(keys)
     this.#read = read
@@ -57,10 +69,19 @@ export class AdminKey {
     return isOne
   }
 
-  /** The same after reading the store, so that a new key counts at once. */
+  /**
+   * The same after reading the store, so that a new key counts at once. Keys that cannot be read match nothing; a store that does not
+   * answer is a `Problem` of the caller.
+   */
   async matchesAnew(key: string): Promise<boolean> {
     if (!generated.test(key)) return false
-    await this.#looks.load([])
+    try {
+      await this.#looks.load([])
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      if (!this.#isFailing) this.#unread(error)
+      this.#isFailing = true
+    }
     return this.matches(key)
   }
 
@@ -74,6 +95,7 @@ export class AdminKey {
 
   async #look(): Promise<void> {
     const read = (await this.#read()) ?? this.#keys
+    this.#isFailing = false
     const before = [this.#keys.current, ...this.#keys.former.map(({ key }) => key)]
     const former = read.former.filter(({ until }) => until > this.#now())
     this.#keys = { current: read.current, former }
