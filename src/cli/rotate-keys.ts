@@ -14,7 +14,7 @@ import { requireEmbeddedStore } from '../storage/sqlite/migrated.ts'
 import { requireKnownToGateways } from './live-gateways.ts'
 import { recordAct } from './record-act.ts'
 
-/** Makes a new admin key where gateways look for it. Never prints it: it is in the data directory's `admin.key`. */
+/** Makes a new admin key where gateways look for it. Prints it only if it cannot be written to the data directory's `admin.key`. */
 export async function rotateAdmin(
   config: Config,
   { overlapMs, print }: { overlapMs: number; print: Printer },
@@ -29,7 +29,7 @@ export async function rotateAdmin(
     const { key, formerUntil } = await rotateAdminKey(admin, { now: systemClock.now(), overlapMs })
     const until = new Date(formerUntil).toISOString()
     const target = `the former key ends ${until}`
-    // The old key has ended, or will: a failure of one of the two keeps the other from nothing.
+    // The key is replaced by now: when one of the two fails, the other is still done.
     const unrecorded = await failureOf(record({ operation: 'adminKey.rotate', target, outcome: 'ok' }))
     const unkept = await failureOf(keepLocally(file, key))
     return { key, until, unrecorded, unkept }

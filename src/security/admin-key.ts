@@ -127,7 +127,8 @@ export async function readAdminKeys({ current, former }: AdminKeyPlace): Promise
 
 /**
  * Makes a new admin key. The one before it is accepted for another `overlapMs`, and earlier ones no longer than that: any of them may
- * be the one that leaked. Returns the new key and the end of the old one. Throws if none is stored yet, or if another process replaced it meanwhile.
+ * be the one that leaked. Returns the new key and the end of the old one. Throws if none is stored yet, or if another process replaced
+ * it meanwhile.
  */
 export async function rotateAdminKey(
   { current, former }: AdminKeyPlace,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
-  chownSync,
   closeSync,
+  constants,
   fchownSync,
   fsyncSync,
   linkSync,
@@ -87,19 +87,27 @@ export function makeDirectoryBeside(path: string): void {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
     throw error
   }
-  if (owner) chownSync(path, owner.uid, owner.gid)
+  if (!owner) return
+  // Never something else that the user has put there since.
+  const made = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    fchownSync(made, owner.uid, owner.gid)
+  } finally {
+    closeSync(made)
+  }
 }
 
 /**
- * The user to whom root gives a file: the owner of the one that it replaces, else that of the embedded store beside it, else that of the
- * directory. Undefined: this process is not root, or that user is root.
+ * The user to whom root gives a file: the owner of the one that it replaces, or of the embedded store beside it; where there is neither,
+ * that of the directory. Undefined: this process is not root, or that user is root.
  */
 function ownerFor(path: string): Stats | undefined {
   if (userInfo().uid !== 0) return undefined
   const directory = dirname(path)
   const look = (at: string): Stats | undefined => statSync(at, { throwIfNoEntry: false })
-  const owner = look(path) ?? look(join(directory, 'rouse.db')) ?? look(directory)
-  return owner?.uid === 0 ? undefined : owner
+  const beside = [look(path), look(join(directory, 'rouse.db'))].filter((stats) => stats !== undefined)
+  const owners = beside.length > 0 ? beside : [look(directory)]
+  return owners.find((stats) => stats !== undefined && stats.uid !== 0)
 }
 
 function writeDurably(path: string, text: string, owner: Stats | undefined): void {

@@ -68,4 +68,15 @@ describe.skipIf(process.getuid?.() !== 0)('what root writes belongs to the user 
     await second.load(() => 'two')
     expect(owners(second.path)).toEqual([0, 0, 0o600])
   })
+
+  test('a key that root has kept from the gateway before goes to the owner of the store', async () => {
+    using directory = dataDirectory()
+    const key = new KeyFile(directory.path, 'a.key')
+    await key.load(() => 'one')
+    const store = join(directory.path, 'rouse.db')
+    writeFileSync(store, '')
+    chownSync(store, nobody, nobody)
+    await key.replace('one', 'two')
+    expect(owners(key.path)).toEqual([nobody, nobody, 0o600])
+  })
 })
