@@ -131,7 +131,7 @@ test('a former key that has leaked ends within a second too, without an overlap'
 })
 
 test.each([['admin-key', 'rotate', '--overlap', '0'], ['card-key', 'rotate', '--now', '--keep-days', '0'], ['rekey']])(
-  '%s %s changes nothing in a data directory whose gateway has another store, and names the remedy',
+  '%s changes nothing in a data directory whose gateway has another store, and names the remedy',
   async (...command) => {
     await using gateway = await startGateway()
     // As it is beside PostgreSQL, and as a move there leaves it.
