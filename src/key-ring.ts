@@ -72,6 +72,7 @@ export async function openKeys(
     adminKeys,
     async () => given ?? readAdminKeys(places.admin),
     () => clock.now(),
+    (error) => log.error({ err: error }, 'keys.admin_unread'),
   )
   const local = new KeyFile(directory, keyFiles.admin)
   if (!given) await keepLocally(local, adminKey.current)

@@ -6,7 +6,7 @@ import { newUlid } from '../lib/ids.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import { operatorId, operatorIdentity } from '../registry/agents/identity.ts'
 import { defaultProject } from '../registry/projects/project-store.ts'
-import { KeyFile, readKeyFile } from '../security/key-files.ts'
+import { KeyFile, makeDirectoryBeside, readKeyFile } from '../security/key-files.ts'
 import type { Database } from '../storage/database.ts'
 import { writeAudit } from './audit-store.ts'
 import type { AuditRecord } from './entry.ts'
@@ -54,6 +54,7 @@ export function keepLocalAct(db: Database, record: AuditRecord): Promise<void> {
  */
 export async function leaveLocalAct(dataDir: string, record: AuditRecord): Promise<void> {
   const text = JSON.stringify(record)
+  makeDirectoryBeside(placeIn(dataDir))
   await new KeyFile(placeIn(dataDir), `${record.id}.json`).load(() => text)
 }
 

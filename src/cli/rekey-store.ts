@@ -10,7 +10,9 @@ import { KeyFile, readKeyFile } from '../security/key-files.ts'
 import { keyFiles } from '../security/key-places.ts'
 import type { Database } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
+import { requireEmbeddedStore } from '../storage/sqlite/migrated.ts'
 import { StoppedStore } from '../storage/sqlite/stopped-store.ts'
+import { requireKnownToGateways, requireNoGateway } from './live-gateways.ts'
 import { recordAct } from './record-act.ts'
 
 interface RekeyWorld {
@@ -37,12 +39,17 @@ export async function rekeyStore(
   requirePrivateDirectory(directory, { warn: ({ path }: { path?: string }) => print.note(`Closed to others: ${path}`) })
   await using store = await openStore(config, directory, clock)
   const next = new KeyFile(directory, keyFiles.nextEncryption)
-  if (abandonsLost && !config.encryptionKeys) await new KeyFile(directory, keyFiles.encryption).load(newEncryptionKey)
+  const isShared = config.databaseUrl !== undefined
+  if (abandonsLost && isShared) await requireNoGateway(store.database, clock)
+  // Gateways that share a store have their key from elsewhere: one that is made here would be known to none of them.
+  if (abandonsLost && !isShared && !config.encryptionKeys)
+    await new KeyFile(directory, keyFiles.encryption).load(newEncryptionKey)
   if (newKey) {
     readSecretBox(config)
     await next.load(newEncryptionKey)
   }
   const box = readSecretBox(config)
+  if (isShared) await requireKnownToGateways(store.database, box, clock)
   let noted = 0
   const progress = (looked: number): void => {
     if (looked - noted < noteEvery) return
@@ -72,7 +79,10 @@ async function openStore(
   directory: string,
   clock: Clock,
 ): Promise<AsyncDisposable & { readonly database: Database }> {
-  if (config.databaseUrl === undefined) return StoppedStore.open(directory, clock)
+  if (config.databaseUrl === undefined) {
+    requireEmbeddedStore(directory)
+    return StoppedStore.open(directory, clock)
+  }
   const database = await openDatabase({ ...config, dataDir: directory }, clock)
   return { database, [Symbol.asyncDispose]: () => database.close() }
 }

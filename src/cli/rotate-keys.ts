@@ -10,9 +10,11 @@ import { rotateAdminKey } from '../security/admin-key.ts'
 import { KeyFile } from '../security/key-files.ts'
 import { type KeyPlaces, keyFiles, localKeyPlaces, sharedKeyPlaces } from '../security/key-places.ts'
 import { openDatabase } from '../storage/open-database.ts'
+import { requireEmbeddedStore } from '../storage/sqlite/migrated.ts'
+import { requireKnownToGateways } from './live-gateways.ts'
 import { recordAct } from './record-act.ts'
 
-/** Makes a new admin key where gateways look for it. Never prints it: it is in the data directory's `admin.key`. */
+/** Makes a new admin key where gateways look for it. Prints it only if it cannot be written to the data directory's `admin.key`. */
 export async function rotateAdmin(
   config: Config,
   { overlapMs, print }: { overlapMs: number; print: Printer },
@@ -23,20 +25,28 @@ export async function rotateAdmin(
     )
   }
   const file = new KeyFile(resolve(config.dataDir), keyFiles.admin)
-  const until = await withKeyPlaces(config, print, async ({ admin }, record) => {
+  const { key, until, unrecorded, unkept } = await withKeyPlaces(config, print, async ({ admin }, record) => {
     const { key, formerUntil } = await rotateAdminKey(admin, { now: systemClock.now(), overlapMs })
-    await keepLocally(file, key)
     const until = new Date(formerUntil).toISOString()
-    await record({ operation: 'adminKey.rotate', target: `the former key ends ${until}`, outcome: 'ok' })
-    return until
+    const target = `the former key ends ${until}`
+    // The key is replaced by now: when one of the two fails, the other is still done.
+    const unrecorded = await failureOf(record({ operation: 'adminKey.rotate', target, outcome: 'ok' }))
+    const unkept = await failureOf(keepLocally(file, key))
+    return { key, until, unrecorded, unkept }
   })
+  if (unkept) {
+    print.result({ adminKey: key, adminKeyFile: null, formerKeyUntil: until }, () => `${key}\n`)
+    const message = `The admin key was replaced, and the new one is printed: save it now. ${file.path} could not be written and does not hold it: ${unkept.message}`
+    throw new Error(unrecorded ? `${message} ${unrecorded.message}` : message, { cause: unkept })
+  }
+  if (unrecorded) throw unrecorded
   print.result(
     { adminKeyFile: file.path, formerKeyUntil: until },
     () =>
       `${file.path} holds the new admin key, and every gateway of this store takes it now.\n` +
       (overlapMs > 0
-        ? `The old one is taken until ${until}.\n`
-        : 'The old one ends within one second on every gateway.\n'),
+        ? `The old one is taken until ${until}, and earlier ones no longer than that.\n`
+        : 'All earlier ones end within one second on every gateway.\n'),
   )
 }
 
@@ -68,6 +78,15 @@ export async function rotateCard(
   )
 }
 
+async function failureOf(work: Promise<void>): Promise<Error | undefined> {
+  try {
+    await work
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
 /** Does something to the keys of a store, where they are kept, and gives the work what records it in the audit. */
 async function withKeyPlaces<T>(
   config: Config,
@@ -78,9 +97,12 @@ async function withKeyPlaces<T>(
   const warn = ({ path }: { path?: string }): void => print.note(`Closed to others: ${path}`)
   requirePrivateDirectory(config.dataDir, { warn })
   if (config.databaseUrl === undefined) {
+    // Gateways with another store would not read the new key, and the old one would stay valid.
+    requireEmbeddedStore(dataDir)
     return work(localKeyPlaces(dataDir), (act) => recordAct({ dataDir }, act, systemClock))
   }
   const box = readSecretBox(config)
   await using database = await openDatabase({ ...config, dataDir }, systemClock)
+  await requireKnownToGateways(database, box, systemClock)
   return await work(sharedKeyPlaces(dataDir, database, box), (act) => recordAct({ database }, act, systemClock))
 }

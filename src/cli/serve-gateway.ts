@@ -86,7 +86,8 @@ function explained(error: NodeJS.ErrnoException & { port?: number }, { http, dat
   const another = `another port: rouse serve ${flag} ${port + 10} (${variable}; 0 = any free one)`
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} is taken, perhaps by another gateway that runs already. Stop that one, or choose ${another}.`,
-    EACCES: `This user may not listen on port ${port}. Choose ${another}.`,
+    // A file that may not be read has this code too.
+    ...(error.syscall === 'listen' && { EACCES: `This user may not listen on port ${port}. Choose ${another}.` }),
     EADDRNOTAVAIL: `This machine has no address ${http.host}. Choose another one with --host.`,
     SQLITE_NOTADB: `${resolve(dataDir, 'rouse.db')} is no SQLite database. Move it away, or choose another directory with --data-dir.`,
   }

@@ -19,7 +19,7 @@ export interface ResealReport {
   readonly resealed: SealedCounts
   /** How many texts stay sealed with a key that is not listed, by the key's id. */
   readonly unreadable: Readonly<Record<string, number>>
-  /** Ids of keys that nothing in the store needs any more. Empty while there are unreadable texts that were not deleted. */
+  /** Ids of keys that nothing in the store needs any more. Empty while there are unreadable texts that were not abandoned. */
   readonly unneeded: readonly string[]
 }
 
@@ -53,12 +53,14 @@ export async function resealStore(db: Database, box: SecretBox, options: ResealO
   const { max: passesMax } = operationLimits.rekeyPasses
   let resealed = none
   for (let pass = 1; pass <= passesMax; pass++) {
-    const { found, replaced, unreadable } = await onePass(db, box, options)
+    const { found, replaced, unreadable, staying } = await onePass(db, box, options)
     resealed = sum(resealed, replaced)
     if (found > 0) continue
     if (options.abandonsLost) await removeUnreadableShared(db, box)
     const isDone = options.abandonsLost || Object.keys(unreadable).length === 0
-    return { resealed, unreadable, unneeded: isDone ? await unmarkOthers(db, newest) : [] }
+    const unmarked = isDone ? await unmarkOthers(db, newest) : []
+    // An abandoned text stays: whoever finds its key again can still read it.
+    return { resealed, unreadable, unneeded: unmarked.filter((id) => !staying.has(id)) }
   }
   throw new Error(
     `After ${passesMax} passes something is sealed with an older key again: a gateway still seals with it. Give every gateway the new key first in ROUSE_ENCRYPTION_KEY, then run this again.`,
@@ -88,10 +90,11 @@ async function onePass(db: Database, box: SecretBox, options: ResealOptions) {
     const written = await Promise.all(stale.map(({ after }) => db.transaction((tx) => replaceSealed(tx, after))))
     for (const [at, isWritten] of written.entries()) if (isWritten) replaced = sum(replaced, stale[at]!.counts)
   }
+  const staying = new Set(Object.keys(unreadable))
   const shared = await resealShared(db, box)
   shared.unreadable.forEach(note)
   replaced = sum(replaced, { ...none, sharedSecrets: shared.resealed })
-  return { found: found + shared.resealed, replaced, unreadable }
+  return { found: found + shared.resealed, replaced, unreadable, staying }
 }
 
 /** Returns a subscription with its texts sealed with the newest key, and the counts of what changed: `none` itself if nothing did. */

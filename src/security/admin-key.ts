@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { Problem } from '../errors.ts'
 import { Batcher } from '../lib/batcher.ts'
 import type { KeptSecret } from './kept-secret.ts'
 import { digestOf, newApiKey } from './secret.ts'
@@ -34,10 +35,21 @@ export class AdminKey {
   readonly #now: () => number
   /** Calls in the same iteration of the event loop share one read. */
   readonly #looks = new Batcher<never, void>(() => this.#look())
+  readonly #unread: (error: unknown) => void
   #hasEnded = false
+  #isFailing = false
 
-  /** @param read returns what is stored now, if anything is */
-  constructor(keys: AdminKeys, read: () => Promise<AdminKeys | undefined>, now: () => number) {
+  /**
+   * @param read returns what is stored now, if anything is
+   * @param unread is called when a request finds that it cannot be read, until it can be read again
+   */
+  constructor(
+    keys: AdminKeys,
+    read: () => Promise<AdminKeys | undefined>,
+    now: () => number,
+    unread: (error: unknown) => void = () => {},
+  ) {
+    this.#unread = unread
     this.#keys = keys
     this.#digests = digestsOf(keys)
     this.#read = read
@@ -57,10 +69,19 @@ export class AdminKey {
     return isOne
   }
 
-  /** The same after reading the store, so that a new key counts at once. */
+  /**
+   * The same after reading the store, so that a new key counts at once. Keys that cannot be read match nothing; a store that does not
+   * answer is a `Problem` of the caller.
+   */
   async matchesAnew(key: string): Promise<boolean> {
     if (!generated.test(key)) return false
-    await this.#looks.load([])
+    try {
+      await this.#looks.load([])
+    } catch (error) {
+      if (error instanceof Problem) throw error
+      if (!this.#isFailing) this.#unread(error)
+      this.#isFailing = true
+    }
     return this.matches(key)
   }
 
@@ -74,6 +95,7 @@ export class AdminKey {
 
   async #look(): Promise<void> {
     const read = (await this.#read()) ?? this.#keys
+    this.#isFailing = false
     const before = [this.#keys.current, ...this.#keys.former.map(({ key }) => key)]
     const former = read.former.filter(({ until }) => until > this.#now())
     this.#keys = { current: read.current, former }
@@ -104,8 +126,9 @@ export async function readAdminKeys({ current, former }: AdminKeyPlace): Promise
 }
 
 /**
- * Makes a new admin key. The one before it is accepted for another `overlapMs`; keys that have ended are removed. Returns the new
- * key and the end of the old one. Throws if none is stored yet, or if another process replaced it meanwhile.
+ * Makes a new admin key. The one before it is accepted for another `overlapMs`, and earlier ones no longer than that: any of them may
+ * be the one that leaked. Returns the new key and the end of the old one. Throws if none is stored yet, or if another process replaced
+ * it meanwhile.
  */
 export async function rotateAdminKey(
   { current, former }: AdminKeyPlace,
@@ -116,8 +139,9 @@ export async function rotateAdminKey(
     throw new Error('No admin key is kept here yet. The first start of the gateway makes one: rouse serve')
   const listed = await former.read()
   const formerUntil = now + overlapMs
-  const kept = parseFormer(listed).filter(({ key, until }) => until > now && key !== before)
-  if (overlapMs > 0) kept.push({ key: before, until: formerUntil })
+  const kept = [...parseFormer(listed).filter(({ key }) => key !== before), { key: before, until: formerUntil }]
+    .map(({ key, until }) => ({ key, until: Math.min(until, formerUntil) }))
+    .filter(({ until }) => until > now)
   const text = kept.map(({ key, until }) => `${key} ${new Date(until).toISOString()}`).join('\n')
   const key = newApiKey()
   // The old key is stored as a former one before it is replaced, so that it is accepted at every moment.

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import {
   closeSync,
+  constants,
+  fchownSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -8,12 +10,18 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  type Stats,
+  statSync,
   writeSync,
 } from 'node:fs'
+import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { KeptSecret } from './kept-secret.ts'
 
-/** A secret in a file of the data directory, mode 0600. It appears and changes as a whole or not at all. */
+/**
+ * A secret in a file of the data directory, mode 0600. It appears and changes as a whole or not at all. What root writes belongs to
+ * the user of the gateway, who could not read it otherwise.
+ */
 export class KeyFile implements KeptSecret {
   readonly path: string
 
@@ -56,7 +64,7 @@ export class KeyFile implements KeptSecret {
   #put(key: string, place: (draft: string) => void): void {
     const draft = `${this.path}.${randomUUID()}`
     try {
-      writeDurably(draft, `${key}\n`)
+      writeDurably(draft, `${key}\n`, ownerFor(this.path))
       place(draft)
       syncDirectory(dirname(this.path))
     } finally {
@@ -70,9 +78,42 @@ export function readKeyFile(directory: string, name: string): string | undefined
   return readKey(join(directory, name))
 }
 
-function writeDurably(path: string, text: string): void {
+/** Makes a directory beside the files of a gateway, for its user alone. */
+export function makeDirectoryBeside(path: string): void {
+  const owner = ownerFor(path)
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return
+    throw error
+  }
+  if (!owner) return
+  // Never something else that the user has put there since.
+  const made = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+  try {
+    fchownSync(made, owner.uid, owner.gid)
+  } finally {
+    closeSync(made)
+  }
+}
+
+/**
+ * The user to whom root gives a file: the owner of the one that it replaces, or of the embedded store beside it; where there is neither,
+ * that of the directory. Undefined: this process is not root, or that user is root.
+ */
+function ownerFor(path: string): Stats | undefined {
+  if (userInfo().uid !== 0) return undefined
+  const directory = dirname(path)
+  const look = (at: string): Stats | undefined => statSync(at, { throwIfNoEntry: false })
+  const beside = [look(path), look(join(directory, 'rouse.db'))].filter((stats) => stats !== undefined)
+  const owners = beside.length > 0 ? beside : [look(directory)]
+  return owners.find((stats) => stats !== undefined && stats.uid !== 0)
+}
+
+function writeDurably(path: string, text: string, owner: Stats | undefined): void {
   const file = openSync(path, 'wx', 0o600)
   try {
+    if (owner) fchownSync(file, owner.uid, owner.gid)
     writeSync(file, text)
     fsyncSync(file)
   } finally {

@@ -4,7 +4,7 @@ import type { AdminKeyPlace } from './admin-key.ts'
 import type { KeptSecret } from './kept-secret.ts'
 import { KeyFile } from './key-files.ts'
 import type { SecretBox } from './secret.ts'
-import { SharedSecret } from './shared-secret.ts'
+import { SharedSecret, storeName } from './shared-secret.ts'
 
 /** The files of a data directory that hold secrets. */
 export const keyFiles = {
@@ -40,7 +40,7 @@ export function sharedKeyPlaces(dataDir: string, db: Database, secrets: SecretBo
   return {
     admin: { current: shared('admin-key', file(keyFiles.admin)), former: shared('former-admin-keys') },
     card: shared('card-signing-key', file(keyFiles.card)),
-    storeName: shared('store-name'),
+    storeName: shared(storeName),
   }
 }
 

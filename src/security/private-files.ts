@@ -1,4 +1,4 @@
-import { chmodSync, type Stats, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, type Stats, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 
 /** Called for a file whose mode was corrected, with its path and its former mode. */
@@ -39,9 +39,19 @@ export function requirePrivate(kind: PrivateKind, path: string, closed: Closed):
   if (!stats) return
   const verdict = judgePrivacy(kind, stats, own)
   if (verdict === 'foreign' || verdict === 'open') throw new Error(refusals[verdict](kind, path, stats, own))
+  if (kind !== 'directory' && stats.uid !== own && !isReadable(path)) throw new Error(unreadableText(path, stats, own))
   if (verdict === 'private') return
   chmodSync(path, stats.mode & 0o700)
   closed(path, modeText(stats))
+}
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Whether every user of this machine may read a file. */
@@ -57,6 +67,10 @@ const refusals = {
     kind === 'directory'
       ? `Others may change what is in ${path} (mode ${modeText(stats)}), where keys are kept. Keep them out: chmod go-w ${path}`
       : `Every user of this machine may use ${path} (mode ${modeText(stats)}). Close it, and replace what somebody may have read: chmod 600 ${path}`,
+}
+
+function unreadableText(path: string, stats: Stats, own: number): string {
+  return `${path} belongs to uid ${stats.uid} (mode ${modeText(stats)}), and this process runs as uid ${own} and may not read it. Give it to this user: chown ${own} ${path}`
 }
 
 function modeText({ mode }: Stats): string {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Database } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import type { KeptSecret } from './kept-secret.ts'
@@ -42,11 +43,20 @@ export async function resealShared(
   return { resealed, unreadable }
 }
 
-/** Removes shared secrets that are sealed with a key that is not listed. The next gateway that starts makes new ones. */
+/** Its gateways find each other by it, so a store always has one. */
+export const storeName = 'store-name'
+
+/**
+ * Removes shared secrets that are sealed with a key that is not listed. The next gateway that starts makes new ones. The name of the store
+ * is replaced by a new one.
+ */
 export async function removeUnreadableShared(db: Database, box: SecretBox): Promise<void> {
   const lost = (await db.all(all, {})).filter(({ sealed }) => !box.knows(sealed))
   await db.transaction(async (tx) => {
-    for (const row of lost) await tx.run(remove, row)
+    for (const { name, sealed } of lost) {
+      if (name !== storeName) await tx.run(remove, { name, sealed })
+      else await tx.run(change, { name, known: sealed, sealed: box.seal(randomBytes(32).toString('hex'), name) })
+    }
   })
 }
 

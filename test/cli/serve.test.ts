@@ -94,10 +94,16 @@ test('serve --json prints one object', async () => {
 test.each([
   ['a taken port', { code: 'EADDRINUSE', port: 4520 }, /Port 4520 is taken.*rouse serve --port 4530/],
   ['a taken gRPC port', { code: 'EADDRINUSE', port: 4521 }, /Port 4521 is taken.*--grpc-port 4531.*ROUSE_GRPC_PORT/],
-  ['a forbidden port', { code: 'EACCES', port: 4520 }, /may not listen on port 4520/],
+  ['a forbidden port', { code: 'EACCES', syscall: 'listen', port: 4520 }, /may not listen on port 4520/],
   ['an address of another machine', { code: 'EADDRNOTAVAIL' }, /no address 127\.0\.0\.1/],
 ])('%s is explained, and everything that was opened is closed', async (_what, failure, message) => {
   const gateway = stubGateway(failure)
   await expect(serve(gateway)).rejects.toThrow(message)
   expect(gateway.calls).toEqual(['start', 'stop'])
+})
+
+test('a file that may not be read is not taken for a port', async () => {
+  const message = "EACCES: permission denied, open '/data/rouse/admin.key'"
+  const failure = { code: 'EACCES', syscall: 'open', message }
+  await expect(serve(stubGateway(failure))).rejects.toThrow(message)
 })

@@ -1,11 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { SecretBox } from '../../src/security/secret.ts'
+import { newApiKey, SecretBox } from '../../src/security/secret.ts'
 import { run } from '../cli/terminal.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { logLines } from '../support/log-lines.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore, onPostgres, storeEnv } from '../support/store.ts'
 
@@ -115,7 +116,14 @@ test('secrets of a lost key are counted and refused; after they are abandoned th
   expect(refused.stderr).toContain(`with ${idOf(lost)}`)
   await expect(start(after)).rejects.toThrow('sealed with another encryption key')
 
-  expect((await rekey(directory.path, { ROUSE_ENCRYPTION_KEY: after }, '--abandon-lost')).code).toBe(0)
+  const abandoned = await rekey(directory.path, { ROUSE_ENCRYPTION_KEY: after }, '--abandon-lost')
+  expect(abandoned.code, abandoned.stderr).toBe(0)
+  // The signing key is still sealed with the lost key: somebody may find it.
+  expect(abandoned.report).toMatchObject({ unreadable: { [idOf(lost)]: expect.any(Number) }, unneeded: [] })
+  if (onPostgres) {
+    const [row] = await besideStore(directory.path, `select sealed from shared_secret where name = 'store-name'`)
+    expect(row?.sealed).toMatch(new RegExp(`^${idOf(after)}\\.`))
+  }
   await using second = await start(after)
   const rotate = { rotateSigningKey: true, overlapSeconds: 0 }
   expect((await second.call('PATCH', `/v1/wake-subscriptions/${id}`, rotate, donna)).status).toBe(200)
@@ -155,6 +163,82 @@ if (onPostgres) {
     expect(mine.headers['x-neo-wake-signature']).toBe(
       createHmac('sha256', rotated.body.signingKey).update(mine.raw).digest('hex'),
     )
+  })
+
+  const sharedIn = (dataDir: string) => besideStore(dataDir, 'select name, sealed from shared_secret order by name')
+
+  test('a key that no running gateway encrypts with seals nothing: wakes, keys and refusals stay as they are', async () => {
+    await using receiver = await startReceiver()
+    const [before, after] = [newKey(), newKey()]
+    await using gateway = await startGateway({ env: { ROUSE_ENCRYPTION_KEY: before } })
+    const donna = await gateway.addAgent('donna')
+    await gateway.subscribe(donna, receiver.url)
+    const shared = await sharedIn(gateway.dataDir)
+    const env = {
+      ROUSE_DATA_DIR: gateway.dataDir,
+      ...(await storeEnv(gateway.dataDir)),
+      ROUSE_ENCRYPTION_KEY: `${after} ${before}`,
+    }
+    // Twice: a command that was refused must not be the one that lets the next one pass.
+    for (const argv of [['rekey'], ['rekey'], ['admin-key', 'rotate'], ['card-key', 'rotate']]) {
+      const { code, stdout, stderr } = await run(argv, env)
+      expect([code, stdout, stderr]).toEqual([
+        1,
+        '',
+        expect.stringContaining(`do not encrypt with the key ${idOf(after)}`),
+      ])
+    }
+    expect(await sharedIn(gateway.dataDir)).toEqual(shared)
+    expect(await sealedWith(gateway.dataDir)).toEqual([idOf(before)])
+    await gateway.send('donna', 'hello')
+    await receiver.waitFor(1)
+    expect((await gateway.call('GET', '/v1/agents')).status).toBe(200)
+  })
+
+  test('where the stored admin key cannot be read, an unknown key is refused as anywhere', async () => {
+    const { log, of } = logLines('warn')
+    await using gateway = await startGateway({ overrides: { log } })
+    const broken = new SecretBox([newKey()]).seal(newApiKey(), 'admin-key')
+    await besideStore(gateway.dataDir, `update shared_secret set sealed = ? where name = 'admin-key'`, broken)
+    const key = newApiKey()
+    expect((await gateway.call('GET', '/v1/agents', undefined, { key })).status).toBe(401)
+    expect(of('keys.admin_unread')).toHaveLength(1)
+    expect((await gateway.call('GET', '/v1/agents')).status).toBe(200)
+  })
+
+  test('nothing is abandoned while a gateway runs, or without a key, and no key is made', async () => {
+    using directory = dataDirectory()
+    using empty = dataDirectory()
+    const right = newKey()
+    const start = () => startGateway({ dataDir: directory.path, env: { ROUSE_ENCRYPTION_KEY: right } })
+    const first = await start()
+    await first.subscribe(await first.addAgent('donna'), 'http://127.0.0.1:9/')
+    const shared = await sharedIn(directory.path)
+    const env = { ROUSE_DATA_DIR: empty.path, ...(await storeEnv(directory.path)) }
+    const refused = async (message: string, more: Record<string, string> = {}) => {
+      const { code, stdout, stderr } = await run(['rekey', '--abandon-lost'], { ...env, ...more })
+      expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining(message)])
+      expect(readdirSync(empty.path)).toEqual([])
+      expect(await sharedIn(directory.path)).toEqual(shared)
+    }
+    await refused('A gateway of this store runs')
+    await refused('A gateway of this store runs', { ROUSE_ENCRYPTION_KEY: newKey() })
+    await first.stop()
+    await refused('set ROUSE_ENCRYPTION_KEY')
+    // A gateway that crashed counts until the others would take over.
+    const crashed = (agoMs: number) =>
+      besideStore(
+        directory.path,
+        'insert into gateway (id, started_at, seen_at) values (?, 0, ?)',
+        `g${agoMs}`,
+        Date.now() - agoMs,
+      )
+    await crashed(5_000)
+    await refused('A gateway of this store runs', { ROUSE_ENCRYPTION_KEY: newKey() })
+    await besideStore(directory.path, 'delete from gateway')
+    await crashed(21_000)
+    expect((await run(['rekey', '--abandon-lost'], { ...env, ROUSE_ENCRYPTION_KEY: right })).code).toBe(0)
+    await (await start()).stop()
   })
 
   test('a key of its own is not made for gateways that share a store', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Problem } from '../../src/errors.ts'
 import { AdminKey, type AdminKeys, givenAdminKeys, rotateAdminKey } from '../../src/security/admin-key.ts'
 import { KeyFile } from '../../src/security/key-files.ts'
 import { newApiKey } from '../../src/security/secret.ts'
@@ -51,6 +52,37 @@ test('a flood of wrong keys costs one read in each iteration of the event loop, 
   expect([tries.includes(true), reads()]).toEqual([false, 1])
   await Promise.all(['', 'guess', 'rk_short', `rk_${'a'.repeat(44)}`].map((guess) => key.matchesAnew(guess)))
   expect(reads()).toBe(1)
+})
+
+test('keys that cannot be read match nothing, which is reported once until they can be read again', async () => {
+  const [known, next] = [newApiKey(), newApiKey()]
+  let fault: Error | undefined = new Error('sealed with another key')
+  const reported: unknown[] = []
+  const read = async (): Promise<AdminKeys> => {
+    if (fault) throw fault
+    return { current: known, former: [] }
+  }
+  const key = new AdminKey(
+    { current: known, former: [] },
+    read,
+    () => 1_000,
+    (error) => reported.push(error),
+  )
+  const first = fault
+  expect([await key.matchesAnew(next), await key.matchesAnew(next), await key.matchesAnew(known)]).toEqual([
+    false,
+    false,
+    true,
+  ])
+  expect(reported).toEqual([first])
+  fault = undefined
+  expect(await key.matchesAnew(next)).toBe(false)
+  fault = new Error('again')
+  expect(await key.matchesAnew(next)).toBe(false)
+  expect(reported).toEqual([first, fault])
+  // Nobody knows then whether the key is valid.
+  fault = new Problem('storage-unavailable', { detail: 'The store is closed.' })
+  await expect(key.matchesAnew(next)).rejects.toThrow(fault)
 })
 
 test('configured keys are accepted as long as they are listed', () => {

@@ -62,16 +62,19 @@ function killAll(): void {
 /**
  * Runs `rouse <argv>`.
  * @param words what `node` is started with
+ * @param user the uid and gid to run as, which only root can choose
  */
 export function runRouse(
   argv: readonly string[],
   env: Record<string, string> = {},
   words: readonly string[] = rouseWords(),
+  user?: number,
 ): RouseProcess {
   const child = spawn(process.execPath, [...words, ...argv], {
     cwd: root,
     env: { ...cleanEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(user !== undefined && { uid: user, gid: user }),
   })
   const printed = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => (printed.stdout += text))
@@ -106,7 +109,7 @@ function withoutFault(exit: Exit): Exit {
 /** `rouse serve` on a free port, resolved when it says that it is up. A directory that is given is the caller's to remove. */
 export async function startProcessGateway(
   env: Record<string, string> = {},
-  options: { dataDir?: string; words?: readonly string[] } = {},
+  options: { dataDir?: string; words?: readonly string[]; user?: number } = {},
 ): Promise<ProcessGateway> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'rouse-process-'))
   const store = await storeEnv(dataDir, env)
@@ -120,7 +123,7 @@ export async function startProcessGateway(
     const argv = ['serve', '--json', '--port', String(port), '--grpc-port', '0', '--data-dir', dataDir]
     // Agents of these tests send as fast as they can.
     const lifted = { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_MESSAGES: '0' }
-    return runRouse(argv, { ...lifted, ...store, ...env }, options.words)
+    return runRouse(argv, { ...lifted, ...store, ...env }, options.words, options.user)
   }
 
   return {

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Left in a data directory whose store was copied to PostgreSQL. */
@@ -18,6 +18,16 @@ export function requireNotMigrated(directory: string): void {
   throw new Error(
     `The store in ${directory} was copied to PostgreSQL at ${place} on ${at}: what is here is old, and its wakes would be sent again. ` +
       `Set ROUSE_DATABASE_URL. If the copy is not used and never will be, remove ${path}.`,
+  )
+}
+
+/** Throws for a data directory that has no embedded store, or whose store was copied: gateways may have another one. */
+export function requireEmbeddedStore(directory: string): void {
+  requireNotMigrated(directory)
+  if (existsSync(join(directory, 'rouse.db'))) return
+  throw new Error(
+    `There is no store in ${directory}, so nothing was changed. If its gateways use PostgreSQL, set ROUSE_DATABASE_URL as they have it. ` +
+      "Otherwise name the gateway's data directory (--data-dir, ROUSE_DATA_DIR); the first start of the gateway makes its store: rouse serve",
   )
 }
 
