@@ -2,20 +2,16 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 
-<<<<<<< HEAD
+/** After this long without a heartbeat, by the clock of the store, the others take over. */
+export const deadMs = 20_000
+
 // The time of a PostgreSQL store is that of its own clock: gateways whose clocks differ see the same times.
 const storeTime = sql`coalesce(${p('storeNow')}, /*postgres cast(extract(epoch from clock_timestamp()) * 1000 as bigint), */ ${p('now')})`
 const seen = statement<{ id: string; now: number; storeNow: number | null }, { seenAt: number }>(
   sql`insert into gateway (id, started_at, seen_at) select ${p('id')}, t.at, t.at from (select ${storeTime} as at) t
     where true on conflict (id) do update set seen_at = excluded.seen_at returning seen_at as "seenAt"`,
 )
-=======
-/** After this long without a heartbeat the others take over. */
-export const deadMs = 20_000
-
-const seen = statement<{ id: string; now: number }>(sql`insert into gateway (id, started_at, seen_at)
-  values (${p('id')}, ${p('now')}, ${p('now')}) on conflict (id) do update set seen_at = excluded.seen_at`)
->>>>>>> keys
+const time = statement<{ storeNow: null; now: number }, { at: number }>(sql`select ${storeTime} as "at"`)
 const all = statement<object, { id: string; seenAt: number }>(
   sql`select id, seen_at as "seenAt" from gateway order by seen_at`,
 )
@@ -48,9 +44,13 @@ export function listGateways(db: Reader): Promise<{ readonly id: string; readonl
   return db.all(all, {})
 }
 
-/** Returns the gateways that nobody takes for dead. */
+/**
+ * Returns the gateways that nobody takes for dead.
+ * @param now of this machine, whose clock may be wrong: the earlier one counts, of it and that of the store
+ */
 export async function listLiveGateways(db: Reader, now: number): Promise<readonly { readonly id: string }[]> {
-  return (await listGateways(db)).filter(({ seenAt }) => seenAt >= now - deadMs)
+  const { at } = (await db.get(time, { storeNow: null, now }))!
+  return (await listGateways(db)).filter(({ seenAt }) => seenAt >= Math.min(now, at) - deadMs)
 }
 
 /** Removes a gateway that was not seen since an instant. False: it was seen, or another gateway has removed it. */

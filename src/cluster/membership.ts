@@ -1,12 +1,8 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-<<<<<<< HEAD
 import { ClockCheck } from './clock-check.ts'
-import { listGateways, removeDeadGateway, removeGateway, saveHeartbeat } from './gateway-store.ts'
-=======
 import { deadMs, listGateways, removeDeadGateway, removeGateway, saveHeartbeat } from './gateway-store.ts'
->>>>>>> keys
 
 const heartbeatMs = 3_000
 /**
@@ -14,11 +10,6 @@ const heartbeatMs = 3_000
  * the difference to `deadMs`.
  */
 const leasesSafeMs = 9_000
-<<<<<<< HEAD
-/** After this long without a heartbeat, by the clock of the store, the others take over. */
-const deadMs = 20_000
-=======
->>>>>>> keys
 
 interface MembershipContext {
   readonly db: Database

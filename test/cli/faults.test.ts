@@ -1,6 +1,9 @@
 import { EventEmitter } from 'node:events'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { endOnFault } from '../../src/cli/faults.ts'
+
+// The end that is forced after ten seconds belongs to no other test.
+afterEach(() => void vi.useRealTimers())
 
 class FakeProcess extends EventEmitter {
   exit(): never {
@@ -9,6 +12,7 @@ class FakeProcess extends EventEmitter {
 }
 
 test('an uncaught fault is logged, counted and ends the process once', () => {
+  vi.useFakeTimers()
   const process = new FakeProcess()
   const lines: string[] = []
   let ends = 0
