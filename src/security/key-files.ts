@@ -14,8 +14,8 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
+import { ownUid } from '../lib/own-uid.ts'
 import type { KeptSecret } from './kept-secret.ts'
 
 /**
@@ -102,7 +102,7 @@ export function makeDirectoryBeside(path: string): void {
  * that of the directory. Undefined: this process is not root, or that user is root.
  */
 function ownerFor(path: string): Stats | undefined {
-  if (userInfo().uid !== 0) return undefined
+  if (ownUid() !== 0) return undefined
   const directory = dirname(path)
   const look = (at: string): Stats | undefined => statSync(at, { throwIfNoEntry: false })
   const beside = [look(path), look(join(directory, 'rouse.db'))].filter((stats) => stats !== undefined)

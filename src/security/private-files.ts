@@ -1,5 +1,5 @@
 import { accessSync, chmodSync, constants, type Stats, statSync } from 'node:fs'
-import { userInfo } from 'node:os'
+import { ownUid } from '../lib/own-uid.ts'
 
 /** Called for a file whose mode was corrected, with its path and its former mode. */
 export type Closed = (path: string, mode: string) => void
@@ -34,7 +34,7 @@ export function judgePrivacy(kind: PrivateKind, { mode, uid }: { mode: number; u
  * done here. Does nothing if the file does not exist, and on Windows.
  */
 export function requirePrivate(kind: PrivateKind, path: string, closed: Closed): void {
-  const own = userInfo().uid
+  const own = ownUid()
   const stats = own === -1 ? undefined : statSync(path, { throwIfNoEntry: false })
   if (!stats) return
   const verdict = judgePrivacy(kind, stats, own)
@@ -56,7 +56,7 @@ function isReadable(path: string): boolean {
 
 /** Whether every user of this machine may read a file. */
 export function isOpenToOthers(path: string): boolean {
-  const stats = userInfo().uid === -1 ? undefined : statSync(path, { throwIfNoEntry: false })
+  const stats = ownUid() === -1 ? undefined : statSync(path, { throwIfNoEntry: false })
   return stats !== undefined && (stats.mode & others) !== 0
 }
 

@@ -66,4 +66,13 @@ describe.skipIf(!canRunAsNobody())('commands of root beside a gateway of another
     chownSync(path, 0, 0)
     await expect(gateway.restart()).rejects.toThrow(`chown ${nobody} ${path}`)
   })
+
+  test('a gateway runs as a user that has no line in passwd, as containers do', async () => {
+    using directory = dataDirectory()
+    const unknown = 54_321
+    chownSync(directory.path, unknown, unknown)
+    const env = { ROUSE_DATABASE_URL: '', HOME: directory.path }
+    await using gateway = await startProcessGateway(env, { dataDir: directory.path, user: unknown, words })
+    expect((await gateway.call('GET', '/readyz')).status).toBe(200)
+  })
 })
