@@ -85,7 +85,9 @@ export async function openKeys(
     instanceKey,
     refreshAdmin: () => adminKey.refresh(),
     async refreshCard() {
-      if (!given) await keepLocally(local, adminKey.current)
+      // As it is in the store: a rotation that this gateway does not know yet may have written the new one here already.
+      const stored = given ? undefined : await readAdminKeys(places.admin)
+      if (stored) await keepLocally(local, stored.current)
       await markKeys(db, secrets, [secrets.keyIds[0]!])
       return parseCardKeys((await places.card.read()) ?? cardText)
     },
