@@ -1,5 +1,7 @@
 /** The size of the first step. Later steps grow while the items are small. */
 const stepMin = 16
+/** On SQLite a step is read at once. Rows of many columns with some JSON take 20 µs each, and others have a turn after each step. */
+const stepMax = 64
 
 /** A page of items. `more`: items follow the last one. `size`: of the items, and of one more if that is what did not fit. */
 interface BoundedPage<Item> {
@@ -19,7 +21,8 @@ export async function readBoundedPage<Item>(
 ): Promise<BoundedPage<Item>> {
   const items: Item[] = []
   let size = 0
-  for (let step = stepMin; ; step *= 4) {
+  for (let step = stepMin; ; step = Math.min(step * 4, stepMax)) {
+    if (items.length > 0) await new Promise(setImmediate)
     // One extra item shows whether there are more.
     const wanted = Math.min(step, limit + 1 - items.length)
     const found = await read(items.at(-1), wanted)
