@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { listDeliveries } from '../../src/wakes/store/delivery-store.ts'
@@ -11,14 +11,12 @@ import { arrived, type Engine, openEngine } from './engine.ts'
 
 const attempts = [{ at: '2026-04-26T10:00:00.000Z', status: 200, durationMs: 1, error: null }]
 
-async function leaseTwo(
-  engine: Engine,
-): Promise<{ leases: Lease[]; sendOne: (lease: Lease, mayWait?: boolean) => void }> {
+async function leaseTwo(engine: Engine): Promise<{ leases: Lease[]; sendOne: (lease: Lease) => void }> {
   await engine.add([{ id: 'WAKE_SUB:0' }, { id: 'WAKE_SUB:1' }])
   await engine.append()
   const subscriptions = await leaseDue(engine.db, 'me', 2)
   const leases = subscriptions.map((subscription) => new Lease(subscription, 'me', engine.clock.now()))
-  const sendOne = (lease: Lease, mayWait?: boolean) => {
+  const sendOne = (lease: Lease) => {
     const logId = lease.progress.cursorLogId + 1
     lease.advance({ ...lease.progress, cursorLogId: logId, lastEmittedLogId: logId })
     const subscription = subscriptions.find(({ id }) => id === lease.subscriptionId)!
@@ -27,7 +25,6 @@ async function leaseTwo(
       singleEmission(subscription, messageSent(logId), null, 0),
       attempts,
       'delivered',
-      mayWait,
     )
   }
   return { leases, sendOne }
@@ -52,28 +49,6 @@ test('a lease resolves after its own records, however busy the others are', asyn
   await load
   await recorder.settled(other)
   expect(recorder.backlog(other)).toBe(0)
-})
-
-test('deliveries of an agent that is held back are written together, or with those of others', async () => {
-  await using engine = await openEngine(async () => arrived)
-  const { recorder } = engine.context
-  const { leases, sendOne } = await leaseTwo(engine)
-  const [one, other] = leases as [Lease, Lease]
-  const transactions = vi.spyOn(engine.db, 'transaction')
-  for (let count = 0; count < 5; count++) {
-    sendOne(one, true)
-    await new Promise(setImmediate)
-  }
-  expect([recorder.backlog(one), transactions.mock.calls.length]).toEqual([5, 0])
-  await until(
-    () => recorder.backlog(one),
-    (backlog) => backlog === 0,
-  )
-  expect(transactions).toHaveBeenCalledTimes(1)
-  sendOne(one, true)
-  sendOne(other)
-  await recorder.settled(other)
-  expect([recorder.backlog(one), transactions.mock.calls.length]).toEqual([0, 2])
 })
 
 test('a failed write is reported to its run, and its records are written later', async () => {

@@ -1,4 +1,3 @@
-import { steadyClock } from '../../lib/clock.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
 import type { Attempt } from '../channel.ts'
@@ -9,9 +8,6 @@ import { type Arrival, saveArrived } from '../store/delivery-store.ts'
 import { KeptCounts } from '../store/kept-counts.ts'
 import type { Lease, Progress } from '../store/lease.ts'
 import { type Advance, advanceCursors } from '../store/lease-progress.ts'
-
-/** How long deliveries of agents that are held back are gathered, in ms: five at 50 in a second. */
-const gatherMs = 100
 
 /** An emission that has arrived, as far as its channel can know. */
 interface Arrived {
@@ -52,7 +48,6 @@ export class Recorder {
   /** The write that is under way, and the next one, which takes everything that waits by then. */
   #current: Promise<unknown> = Promise.resolve()
   #next: Promise<RunEnds> | undefined
-  #isGathering = false
 
   constructor(
     db: Database,
@@ -66,16 +61,11 @@ export class Recorder {
     this.#kept = kept
   }
 
-  /**
-   * Takes a delivery to be written. `lease.progress` must already include it.
-   * @param mayWait whether it may wait for others, at most a tenth of a second: its agent is held back beside others, who would wait for
-   * a transaction of each of its deliveries
-   */
-  arrived(lease: Lease, emission: Emission, attempts: readonly Attempt[], outcome: Arrival, mayWait = false): void {
+  /** Takes a delivery to be written. `lease.progress` must already include it. */
+  arrived(lease: Lease, emission: Emission, attempts: readonly Attempt[], outcome: Arrival): void {
     this.counted(lease.subscriptionId)
     this.#entry(lease).arrived.push({ outcome, emission, attempts, progress: lease.progress })
-    if (mayWait) this.#gather()
-    else this.#write()
+    this.#write()
   }
 
   /**
@@ -113,16 +103,6 @@ export class Recorder {
     const entry: Entry = { arrived: [] }
     this.#waiting.set(lease, entry)
     return entry
-  }
-
-  #gather(): void {
-    if (this.#isGathering) return
-    this.#isGathering = true
-    steadyClock.after(gatherMs, () => {
-      this.#isGathering = false
-      // Others may have taken them along.
-      if (this.#waiting.size > 0) this.#write()
-    })
   }
 
   #write(): Promise<RunEnds> {

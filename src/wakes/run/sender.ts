@@ -21,8 +21,6 @@ export class Sender {
   readonly #acts: OrderActs
   /** True until an emission has no delivery on record: a lease before this one may have started those that have. */
   #isResuming: boolean
-  /** Whether the last emission had to wait for the pace of its agent. */
-  #isHeldBack = false
   /** What goes to a stream is kept, and then written, in the order in which it was started, however the store answers. */
   readonly #sequence: Sequence | undefined
 
@@ -79,7 +77,7 @@ export class Sender {
     if (step.next !== 'advance') return this.#write(emission, result, step, now)
     const { recorder } = context
     lease.advance(step.progress)
-    recorder.arrived(lease, emission, result.attempts, arrival ?? 'delivered', this.#isHeldBack)
+    recorder.arrived(lease, emission, result.attempts, arrival ?? 'delivered')
     if (recorder.backlog(lease) < backlogMax) return !lease.isLost
     return recorder.settled(lease).then(() => !lease.isLost)
   }
@@ -89,7 +87,6 @@ export class Sender {
     const { context, subscription, signal, lease, countRuns } = this.#run
     const { pace } = context
     const waitMs = pace.count(subscription.agentId, countRuns())
-    this.#isHeldBack = waitMs > 0
     if (waitMs === 0) return true
     const begins = sleep(pace.clock, waitMs, signal).then(() => true)
     return this.#acts.waitFor(begins).then((begun) => begun === true && !lease.isLost && !signal.aborted)
