@@ -33,7 +33,7 @@ export interface Kind {
 /**
  * The groups of a minute. Attempts beyond the groups of one caller share the last of them, so that it uses none of the others'.
  * New attempts in a project that has as many groups as it may have, or in any once there are as many as there may be, share one
- * more of that project, so that its operators see them. Beyond so many projects they share one group.
+ * more of that project, so that its operators see them. When there are as many such projects as there may be, the others share one group.
  */
 export class RefusalGroups {
   readonly #bounds: Bounds

@@ -16,7 +16,7 @@ export class ClockCheck {
     return this.#isRight
   }
 
-  /** @param offsetMs how far the clock is ahead of that of the store; negative: behind */
+  /** @param offsetMs the time of this gateway minus that of the store, in ms */
   note(offsetMs: number): void {
     const isRight = Math.abs(offsetMs) <= offsetMaxMs
     if (isRight === this.#isRight) return

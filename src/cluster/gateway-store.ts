@@ -20,7 +20,7 @@ const removeUnseen = statement<{ id: string; since: number }>(
 )
 const remove = statement<{ id: string }>(sql`delete from gateway where id = ${p('id')}`)
 
-/** When a heartbeat was written, by the clock of the store, and how far a gateway's clock is ahead of that (negative: behind). */
+/** A heartbeat. `seenAt`: when it was written, by the clock of the store. `offsetMs`: the time of the gateway minus that of the store, in ms. */
 interface Heartbeat {
   readonly seenAt: number
   readonly offsetMs: number

@@ -6,8 +6,8 @@ const timerMinMs = 100
 const timerMaxMs = 24 * 60 * 60 * 1_000
 
 /**
- * Aborts open calls when the credential of each expires, at most a tenth of a second later, with one timer for the next expiry, however many calls are open. The timer
- * counts time that passes: if the clock is set forward, `endExpired` has to be called.
+ * Aborts each open call when its credential expires, at most a tenth of a second later. One timer waits for the next expiry, however many
+ * calls are open. It counts time that passes: if the clock is set forward, `endExpired` has to be called.
  */
 export class CallExpiries implements Disposable {
   readonly #clock: Clock

@@ -35,9 +35,9 @@ export class OpenCalls implements Disposable {
 
   /**
    * Counts a call as open until it is disposed. One key may have half of the calls of its agent, so a leaked key cannot use all of
-   * them. The calls of a project's agents have a limit together, to which those of operators do not count. Without a kind it only ends when its key is revoked: it does not wait, or what waits in it counts itself, and a request that
-   * began before its key expired is answered. Errors: `unauthenticated` when the key was revoked or the agent removed meanwhile,
-   * `limit-exceeded` when too many are open.
+   * them. All agents of a project together have a limit too, for which calls of operators do not count. Without a kind a call ends only
+   * when its key is revoked: it does not wait, or what waits in it is counted separately, and a request that began before its key expired is
+   * answered. Errors: `unauthenticated` when the key was revoked or the agent removed meanwhile, `limit-exceeded` when too many are open.
    */
   open(caller: OpenCaller, kind?: OpenCallKind): OpenCall {
     const { keyId, id, projectId } = caller

@@ -21,7 +21,7 @@ export interface LimitsContext {
   readonly limits: MailLimits
   /** What each agent has sent to each other one. */
   readonly senderCounts: SenderCounts
-  /** What the agents of each project have sent. Not part of these checks: whoever sends asks it first, and counts what it has sent. */
+  /** What the agents of each project have sent. `checkLimits` does not use it: the sender of mail checks it first, and counts after the commit. */
   readonly projectSends: ProjectSends
 }
 

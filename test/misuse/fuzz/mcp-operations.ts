@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import type { Operation } from './operation.ts'
+import { filters, webhook } from './rest-operations.ts'
 
 const accept = { Accept: 'application/json, text/event-stream' }
 const clientInfo = { name: 'fuzz', version: '1' }
@@ -40,15 +41,6 @@ function inSession(method: string, params: JsonObject = {}): Operation {
 const pageToken = ':message'
 /** The page after what was made at 1 and is named x. */
 const position = Buffer.from('1/x').toString('base64url')
-const filters = { taggedConcepts: ['a'], priority: 'high', senderFilter: ['@mallory'], inReplyToFilter: ['x'] }
-const harnessTargetMetadata = {
-  url: 'http://127.0.0.1:9/hook',
-  coalesceWindow: 0,
-  coalesceMode: 'window',
-  maxInFlight: 2,
-  includeOwn: true,
-  retryForSeconds: 60,
-}
 const reader = { daemonSocketPath: '/s', reader: 'rouse bridge' }
 const mail = {
   to: '@mallory',
@@ -115,7 +107,7 @@ const calls: readonly (readonly [tool: string, input: JsonObject])[] = [
   ['grant', { action: 'grant', grantee: '@lucy', scope: 'CAN_REPLY_TO' }],
   ['grant', { action: 'revoke', permissionId: ':sparePermission' }],
   ['grant', { action: 'list', grantee: '@lucy', scope: 'CAN_REPLY_TO', pageToken: position }],
-  [manage, { action: 'subscribe', trigger: 'SENT_TO_ME', filters, harnessTargetMetadata, startFrom: 'now' }],
+  [manage, { action: 'subscribe', trigger: 'SENT_TO_ME', filters, harnessTargetMetadata: webhook, startFrom: 'now' }],
   [manage, { action: 'unsubscribe', subscriptionId: ':spareReader' }],
   [manage, { action: 'update', subscriptionId: ':spareReader', harnessTargetMetadata: reader }],
   [manage, { action: 'update', subscriptionId: ':subscription', status: 'active', harnessTarget: 'a2a-webhook' }],

@@ -46,8 +46,10 @@ const artifact = {
   metadata: { k: 'v' },
   extensions: ['urn:x'],
 }
-const filters = { taggedConcepts: ['a'], priority: 'high', senderFilter: ['@mallory'], inReplyToFilter: ['x'] }
-const webhook = {
+/** All filters of a wake subscription. */
+export const filters = { taggedConcepts: ['a'], priority: 'high', senderFilter: ['@mallory'], inReplyToFilter: ['x'] }
+/** All settings of a webhook. */
+export const webhook = {
   url: 'http://127.0.0.1:9/hook',
   coalesceWindow: 0,
   coalesceMode: 'window',
