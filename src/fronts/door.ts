@@ -9,6 +9,7 @@ import { type BeginReading, readingBy } from '../tasks/content-within.ts'
 import { callerOf } from './auth.ts'
 import { leaveRequestQueue } from './request-queue.ts'
 import { unreadable } from './unreadable.ts'
+import { untilGone } from './until-gone.ts'
 
 /** What is known of a request at the door. */
 interface Entered {
@@ -198,13 +199,6 @@ export function nameRequest(shares: Shares, nameOf: (req: Request, res: Response
 async function refuseLate(shares: Shares, res: Response, refusal: unknown): Promise<void> {
   if (!(await shares.mayRefuse(callerOf(res), untilGone(res)))) return void res.destroy()
   throw refusal
-}
-
-function untilGone(res: Response): AbortSignal {
-  const gone = new AbortController()
-  if (res.closed) gone.abort()
-  else res.once('close', () => gone.abort())
-  return gone.signal
 }
 
 /** False: the client went away while it waited. */

@@ -3,6 +3,7 @@ import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import { leaveDoor, noteMoved } from './door.ts'
 import type { AnswerReader, Unsent } from './unsent.ts'
+import { untilGone } from './until-gone.ts'
 
 /** Comments this often keep proxies from closing a quiet stream. */
 export const keepAliveMs = 15_000
@@ -10,13 +11,7 @@ export const keepAliveMs = 15_000
 /** Returns a signal that aborts when the client disconnects, or when one of the others aborts. For requests that stay open: they free their place. */
 export function untilClosed(_req: Request, res: Response, ...others: AbortSignal[]): AbortSignal {
   leaveDoor(res)
-  const closed = new AbortController()
-  if (res.closed) closed.abort()
-  res.once('close', () => {
-    // After a complete answer nothing waits for the signal, and an abort would cost an exception with its stack.
-    if (!res.writableFinished) closed.abort()
-  })
-  return AbortSignal.any([closed.signal, ...others])
+  return untilGone(res, ...others)
 }
 
 /** The headers of a stream. */

@@ -5,6 +5,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 import { isOn } from '../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { pageMax } from '../wakes/read/pending.ts'
 import { scanPending, selectsAlike } from '../wakes/read/scan-pending.ts'
 import { findDelivery } from '../wakes/store/delivery-store.ts'
 import { makeDueNow } from '../wakes/store/due-store.ts'
@@ -16,6 +17,9 @@ import { requireWatermark } from './watermark.ts'
 
 /** The most events at once. For more there is resync, which needs no row for each event. */
 const replaysMax = 10_000
+
+/** The most events of the agent that a range may have, whether they match or not: the caller waits until all are read. */
+const readMax = 50_000
 
 /** Ranges that are looked up before other requests go on: a few ms. */
 const rangesPerSlice = 50
@@ -119,13 +123,16 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
 /** Finds the events of the ranges that still match. Not in a transaction: a range may be the whole log. Errors: `invalid-request` for too many. */
 async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: readonly Range[]): Promise<number[]> {
   const logIds: number[] = []
+  let read = 0
   for (const [index, { fromLogId, toLogId, isDecided }] of ranges.entries()) {
     // What the cursor has not passed yet will be sent without a replay.
     const upTo = isDecided ? toLogId : Math.min(toLogId, subscription.cursorLogId)
     if (fromLogId > upTo) continue
-    for await (const { events } of scanPending(db, subscription, fromLogId - 1, upTo)) {
+    for await (const { events, more } of scanPending(db, subscription, fromLogId - 1, upTo)) {
       for (const { logId } of events) logIds.push(logId)
       if (logIds.length > replaysMax) throw tooMany()
+      if (more) read += pageMax
+      if (read > readMax) throw tooMany()
     }
     if (index % rangesPerSlice === rangesPerSlice - 1) await beginSlice(subscription.agentId)
   }
@@ -134,6 +141,6 @@ async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: read
 
 function tooMany(): Problem {
   return new Problem('invalid-request', {
-    detail: `A replay has at most ${replaysMax} events. Send a smaller range, or use resync.`,
+    detail: `A replay sends at most ${replaysMax} events, and looks for them among at most ${readMax}. Send a smaller range, or use resync.`,
   })
 }

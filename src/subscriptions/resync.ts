@@ -5,7 +5,7 @@ import type { WakeSubscription } from '../registry/subscriptions/subscription.ts
 import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import { isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { type Pending, readPending } from '../wakes/read/pending.ts'
+import { type Pending, pageMax, readPending } from '../wakes/read/pending.ts'
 import { scanPending, selectsAlike } from '../wakes/read/scan-pending.ts'
 import { changeState } from '../wakes/store/change-state.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
@@ -13,6 +13,18 @@ import type { SubscriptionContext } from './context.ts'
 import { requireOwnSubscription } from './read.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 import { requireWatermark } from './watermark.ts'
+
+/** A resync counts what matches among so many events of its agent, and among more while less than this has passed, in ms. */
+const countedMin = 10_000
+const countMaxMs = 500
+
+/** What a resync answers. `countedTo`: present if not everything was counted: events after it are sent too. */
+interface Resynced {
+  readonly subscriptionId: string
+  readonly eventsReplayed: number
+  readonly lastLogId: number
+  readonly countedTo?: number
+}
 
 /**
  * Moves a cursor back to a watermark: everything after it that matches now is sent again by the normal path, under its `logId` and
@@ -24,7 +36,7 @@ export async function resyncSubscription(
   caller: Caller,
   id: string,
   sinceLogId: number,
-): Promise<{ subscriptionId: string; eventsReplayed: number; lastLogId: number }> {
+): Promise<Resynced> {
   const { db } = context
   for (;;) {
     const first = await db.transaction((tx) => requireResyncable(tx, caller, id, sinceLogId))
@@ -47,11 +59,11 @@ async function moveBack(
   caller: Caller,
   before: WakeSubscription,
   replay: Replay,
-): Promise<{ subscriptionId: string; eventsReplayed: number; lastLogId: number }> {
+): Promise<Resynced> {
   const { id } = before
   const { sinceLogId } = replay
   await replay.scanRest(tx, before)
-  const { eventsReplayed, lastLogId } = replay
+  const { counted } = replay
   // Also where the cursor stays: what is open, or was reported and not passed yet, is after it.
   await dropUnfinished(tx, id)
   await changeState(tx, before, {
@@ -64,12 +76,12 @@ async function moveBack(
     generationAt: tx.now,
     // One digest in `leading` mode too: no quiet spell begins with what is sent again.
     resumeWithDigest: before.resumeWithDigest || before.coalesceMs > 0,
-    dueAt: eventsReplayed > 0 && before.status === 'active' ? tx.now : null,
+    dueAt: replay.mayHaveEvents && before.status === 'active' ? tx.now : null,
   })
   await context.append(tx, before.projectId, [
-    subscriptionEvent('subscription.resynced', caller, before, { sinceLogId, eventsReplayed, lastLogId }),
+    subscriptionEvent('subscription.resynced', caller, before, { sinceLogId, ...counted }),
   ])
-  return { subscriptionId: id, eventsReplayed, lastLogId }
+  return { subscriptionId: id, ...counted }
 }
 
 /** Returns the subscription, locked until the transaction ends. */
@@ -94,26 +106,43 @@ async function requireResyncable(
 /** What a resync sends again. Nearly all of it is counted before the transaction: the log may be long. */
 class Replay {
   readonly sinceLogId: number
-  eventsReplayed = 0
-  lastLogId: number
+  #eventsReplayed = 0
+  #lastLogId: number
   #scannedTo: number
+  #isCutShort = false
 
   constructor(sinceLogId: number) {
     this.sinceLogId = sinceLogId
-    this.lastLogId = sinceLogId
+    this.#lastLogId = sinceLogId
     this.#scannedTo = sinceLogId
+  }
+
+  get counted(): Omit<Resynced, 'subscriptionId'> {
+    const counted = { eventsReplayed: this.#eventsReplayed, lastLogId: this.#lastLogId }
+    return this.#isCutShort ? { ...counted, countedTo: this.#scannedTo } : counted
+  }
+
+  get mayHaveEvents(): boolean {
+    return this.#eventsReplayed > 0 || this.#isCutShort
   }
 
   async scan(db: Reader, subscription: WakeSubscription): Promise<void> {
     // A target without a channel keeps its cursor until there is one: nothing is sent again now.
     if (!isDeliverable(subscription.harnessTarget)) return
-    for await (const page of scanPending(db, subscription, this.#scannedTo)) this.#count(page)
+    const end = performance.now() + countMaxMs
+    let looked = 0
+    for await (const page of scanPending(db, subscription, this.#scannedTo)) {
+      this.#count(page)
+      looked += pageMax
+      this.#isCutShort = page.more && looked >= countedMin && performance.now() > end
+      if (this.#isCutShort) return
+    }
   }
 
   /** Counts what was appended since. */
   async scanRest(tx: Transaction, subscription: WakeSubscription): Promise<void> {
     if (!isDeliverable(subscription.harnessTarget)) return
-    for (let more = true; more; ) {
+    for (let more = !this.#isCutShort; more; ) {
       const page = await readPending(tx, subscription, this.#scannedTo)
       this.#count(page)
       more = page.more
@@ -121,8 +150,8 @@ class Replay {
   }
 
   #count({ events, scannedTo }: Pending): void {
-    this.eventsReplayed += events.length
-    this.lastLogId = events.at(-1)?.logId ?? this.lastLogId
+    this.#eventsReplayed += events.length
+    this.#lastLogId = events.at(-1)?.logId ?? this.#lastLogId
     this.#scannedTo = scannedTo
   }
 }

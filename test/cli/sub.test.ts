@@ -115,6 +115,13 @@ test('sub resync, test, deliveries and rm', async () => {
   expect((await run(['sub', 'rm', id, ...at])).stdout).toBe(`${id} is removed.\n`)
 })
 
+test('sub resync says when the log was too long to count', async () => {
+  const json = { subscriptionId: id, eventsReplayed: 3, lastLogId: 44, countedTo: 9_000 }
+  await using gateway = await startStubGateway({ 'POST /v1/wake-subscriptions/:id/resync': { json } })
+  const { stdout } = await run(['sub', 'resync', id, '--since', '0', '--url', gateway.url])
+  expect(stdout).toContain('3 events up to logId 9000 are sent again, and what matches after it')
+})
+
 test('sub test and sub deliveries show what the reader of a stream says', async () => {
   const at = '2026-04-26T10:00:00.000Z'
   const step = { step: 'held', source: 'codex', reportedBy: '@donna', at, detail: 'turn_active' } as const

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { operator } from '../../src/registry/callers/caller.ts'
 import { defaultProject } from '../../src/registry/projects/project-store.ts'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
@@ -34,6 +34,15 @@ async function openLongLog(): Promise<Engine> {
   return engine
 }
 
+/** Appends copies of the first event, which wakes nobody. */
+async function lengthen(engine: Engine, head: number): Promise<void> {
+  await engine.db.transaction(async (tx) => {
+    await tx.run(repeatEvents, { from: eventCount, to: head })
+    await tx.run(repeatAudiences, { from: eventCount, to: head })
+    await tx.run(growHead, { head })
+  })
+}
+
 /** Runs an act, and requires that others could work at each page that it read. */
 async function inSteps<T>(act: () => Promise<T>): Promise<T> {
   using iterations = new Iterations()
@@ -45,6 +54,17 @@ async function inSteps<T>(act: () => Promise<T>): Promise<T> {
 const place = statement<{ cursor: number; dueAt: number | null }>(
   sql`update subscription set cursor_log_id = ${p('cursor')}, due_at = ${p('dueAt')}`,
 )
+// Copies of the first event and of its audience.
+const numbers = sql`with recursive number (id) as (
+  select cast(${p('from')} as bigint) + 1 union all select id + 1 from number where id < ${p('to')})`
+const repeatEvents = statement<{ from: number; to: number }>(sql`insert into event
+  (project_id, log_id, type, task_id, actor, actor_id, data, created_at) ${numbers}
+  select e.project_id, number.id, e.type, e.task_id, e.actor, e.actor_id, e.data, e.created_at
+  from number cross join event e where e.log_id = 1`)
+const repeatAudiences = statement<{ from: number; to: number }>(sql`insert into event_audience
+  (audience, project_id, log_id, trigger) ${numbers}
+  select a.audience, a.project_id, number.id, a.trigger from number cross join event_audience a where a.log_id = 1`)
+const growHead = statement<{ head: number }>(sql`update project set log_head = ${p('head')}`)
 const stored = async ({ db }: Engine) => (await findSubscription(db, id))!
 
 test('a resync counts a long log while others work', async () => {
@@ -61,12 +81,37 @@ test('resyncs at the same time all count everything', async () => {
   expect(answers.map(({ eventsReplayed }) => eventsReplayed)).toEqual([1, 1, 1])
 })
 
+test('a resync of a log that takes too long to count answers what it counted, and sends all of it', async () => {
+  await using engine = await openLongLog()
+  await lengthen(engine, eventCount + 1_000)
+  using _clock = eachLookTakes(100)
+  const answer = await resyncSubscription(engine.subscriptions, operator, id, 0)
+  expect(answer).toMatchObject({ eventsReplayed: 1, lastLogId: eventCount, countedTo: eventCount })
+  expect(await stored(engine)).toMatchObject({ cursorLogId: 0, dueAt: engine.clock.now() })
+})
+
+/** Makes the clock of the process advance by so many ms each time that somebody reads it. */
+function eachLookTakes(ms: number): Disposable {
+  let now = performance.now()
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => (now += ms))
+  return { [Symbol.dispose]: () => spy.mockRestore() }
+}
+
 test('a replay looks for what matches in a long range while others work', async () => {
   await using engine = await openLongLog()
   await engine.db.transaction((tx) => tx.run(place, { cursor: eventCount, dueAt: null }))
   const range = { fromLogId: 1, toLogId: eventCount }
   const answer = await inSteps(() => replayDeliveries(engine.subscriptions, operator, id, range))
   expect(answer.eventsReplayed).toBe(1)
+})
+
+test('a replay of a range that takes too long to look through is refused', async () => {
+  await using engine = await openLongLog()
+  const head = eventCount + 50_000
+  await lengthen(engine, head)
+  await engine.db.transaction((tx) => tx.run(place, { cursor: head, dueAt: null }))
+  const replay = replayDeliveries(engine.subscriptions, operator, id, { fromLogId: 1, toLogId: head })
+  await expect(replay).rejects.toThrow('among at most 50000. Send a smaller range, or use resync')
 })
 
 test('other filters apply after what the old ones let pass, which is found while others work', async () => {

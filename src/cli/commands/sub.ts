@@ -81,7 +81,12 @@ function registerResync(parent: Command, io: Io): void {
       const id = await ownIds(gateway).subscription(given)
       const body = { sinceLogId: since }
       const answer = await gateway.call('POST /v1/wake-subscriptions/:id/resync', { params: { id }, body })
-      print.result(answer, () => `${answer.eventsReplayed} events are sent again, up to logId ${answer.lastLogId}.\n`)
+      const { eventsReplayed, lastLogId, countedTo } = answer
+      print.result(answer, () =>
+        countedTo === undefined
+          ? `${eventsReplayed} events are sent again, up to logId ${lastLogId}.\n`
+          : `${eventsReplayed} events up to logId ${countedTo} are sent again, and what matches after it: the log is too long to count.\n`,
+      )
     })
 }
 

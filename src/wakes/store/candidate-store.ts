@@ -53,6 +53,7 @@ const ifShort = (column: string): SQL =>
 const shortColumns = sql`${columns}, ${size} as "size", ${ifShort('filters')}, ${ifShort('target')}`
 // A subscription that is due or leased needs no scheduling: its run reads to the end of the log. But where presence decides, it
 // decides about each event when it is appended.
+// The index `subscription_open` has the same words.
 const isOpen = sql.raw(`status = 'active' and (due_at is null or harness_target in ('${gatedTargets.join("', '")}'))`)
 // Those that an act of the audience itself may wake. `target` is written by JSON.stringify, so no text in it reads like the member.
 const wakesForOwn = lateFilter(sql.raw(`agent_id <> audience or target like '%"includeOwn":true%'`))

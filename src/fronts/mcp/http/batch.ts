@@ -6,11 +6,11 @@ import { newBulk } from '../../../registry/shares/large-spacing.ts'
 import { bearerKey } from '../../auth.ts'
 import { leaveDoor } from '../../door.ts'
 import { readerOf } from '../../unsent.ts'
+import { untilGone } from '../../until-gone.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Exchanged, Post } from './exchange.ts'
 import { paramsFlaw } from './params-flaw.ts'
 import { rpcError } from './rpc-problem.ts'
-import { untilGone } from './until-gone.ts'
 
 /** The last protocol version with batches. */
 const batchesUntil = '2025-03-26'
@@ -44,7 +44,7 @@ export async function answerBatch(
   let signal: AbortSignal | undefined
   // One for all messages: each would listen to the same answer.
   const gone = (): AbortSignal => {
-    signal ??= untilGone(res, new AbortController().signal)
+    signal ??= untilGone(res)
     return signal
   }
   /** Undefined: nobody reads the answer. */

@@ -5,12 +5,12 @@ import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-ses
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Bulk } from '../../../registry/shares/large-spacing.ts'
 import { leaveDoor, placeOf } from '../../door.ts'
+import { untilGone } from '../../until-gone.ts'
 import { surfaceOfName } from '../surface-of-name.ts'
 import { callUntilSent } from './call-until-sent.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Posted } from './messages.ts'
 import { openSessionServer } from './session-server.ts'
-import { untilGone } from './until-gone.ts'
 import { webRequest } from './web-request.ts'
 
 /** One POST of a caller. */

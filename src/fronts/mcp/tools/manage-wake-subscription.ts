@@ -63,15 +63,19 @@ export const manageWakeSubscription = tool({
     subscriptions: z.array(z.looseObject({ subscriptionId: z.string(), status: z.string() })).optional(),
     eventsReplayed: z.int().optional(),
     lastLogId: z.int().optional(),
+    countedTo: z.int().optional().describe('Present if the log was too long to count all of it: more are sent again'),
     nextPageToken,
   }),
   annotations: { ...removes, openWorldHint: true },
-  say: ({ subscriptions, subscriptionId, status, currentState, eventsReplayed, harnessTarget = 'none' }) => {
+  say: ({ subscriptions, subscriptionId, status, currentState, eventsReplayed, countedTo, harnessTarget = 'none' }) => {
     if (subscriptions)
       return subscriptions.length === 0
         ? 'You have no subscriptions.'
         : `${counted(subscriptions.length, 'subscription')}.`
-    if (eventsReplayed !== undefined) return `Sent again: ${counted(eventsReplayed, 'event')}.`
+    if (eventsReplayed !== undefined)
+      return countedTo === undefined
+        ? `Sent again: ${counted(eventsReplayed, 'event')}.`
+        : `Sent again: ${counted(eventsReplayed, 'event')} up to logId ${countedTo}, and what follows.`
     const known = status ?? currentState?.status
     return known === undefined
       ? `${subscriptionId}: subscribed. ${hints[harnessTarget as HarnessTarget]}`

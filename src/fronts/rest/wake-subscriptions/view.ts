@@ -62,6 +62,7 @@ export interface ResyncView {
   readonly subscriptionId: string
   readonly eventsReplayed: number
   readonly lastLogId: number
+  readonly countedTo?: number
 }
 
 export interface ReplayView {
