@@ -26,9 +26,13 @@ export class SendPace {
     this.clock = clock
   }
 
-  /** Counts one wake that is about to be sent for an agent. Returns how many ms it has to wait. `runs`: how many runs the agent has now. */
-  count(agentId: string, runs: number): number {
-    if (runs <= wakeRuns.max || !this.#isCompanyAround(agentId)) return 0
+  /**
+   * Counts one wake that is to be sent for an agent. Returns how many ms it has to wait; undefined: the agent has no pace now, and nothing was
+   * counted.
+   * @param runs how many runs the agent has now
+   */
+  count(agentId: string, runs: number): number | undefined {
+    if (runs <= wakeRuns.max || !this.#isCompanyAround(agentId)) return undefined
     const now = this.clock.now()
     const waitMs = this.#meter.waitMs(agentId, allowance, now)
     this.#meter.charge(agentId, 1, allowance, now)

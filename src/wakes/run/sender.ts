@@ -23,6 +23,8 @@ export class Sender {
   #isResuming: boolean
   /** What goes to a stream is kept, and then written, in the order in which it was started, however the store answers. */
   readonly #sequence: Sequence | undefined
+  /** Whether the next emission was counted, and has waited, before the run began. */
+  #isCounted = false
 
   constructor(run: Run) {
     const { subscription } = run
@@ -31,6 +33,21 @@ export class Sender {
     this.#isResuming = run.event === undefined
     const isStreamed = subscription.kind === 'wake' && targets[subscription.harnessTarget].connects
     this.#sequence = isStreamed ? new Sequence() : undefined
+  }
+
+  /**
+   * Waits until the agent may be sent one more, before anything is read for it: hundreds of runs that one event begins would read at
+   * once. False: the lease has ended.
+   */
+  async mayBegin(): Promise<boolean> {
+    const waitMs = this.#countInPace()
+    this.#isCounted = waitMs !== undefined
+    if (!waitMs) return true
+    const { waits } = this.#acts
+    waits.begin()
+    const begun = await this.#waitInPace(waitMs).finally(() => waits.end())
+    if (!begun) await requeue(this.#run, this.#run.context.clock.now())
+    return begun
   }
 
   /** Sends one emission. `cursorLogId`: where the subscription stands once it is decided. False: the lease has ended. */
@@ -82,14 +99,22 @@ export class Sender {
     return recorder.settled(lease).then(() => !lease.isLost)
   }
 
-  /** Waits until the agent may be sent one more. False: the run stops, or the lease was lost meanwhile. */
+  /** Waits until the agent may be sent one more, unless the run has done so. False: the run stops, or the lease was lost meanwhile. */
   #inPace(): boolean | Promise<boolean> {
-    const { context, subscription, signal, lease, countRuns } = this.#run
-    const { pace } = context
-    const waitMs = pace.count(subscription.agentId, countRuns())
-    if (waitMs === 0) return true
-    const begins = sleep(pace.clock, waitMs, signal).then(() => true)
-    return this.#acts.waitFor(begins).then((begun) => begun === true && !lease.isLost && !signal.aborted)
+    const waitMs = this.#isCounted ? 0 : this.#countInPace()
+    this.#isCounted = false
+    return waitMs ? this.#waitInPace(waitMs) : true
+  }
+
+  #countInPace(): number | undefined {
+    const { context, subscription, countRuns } = this.#run
+    return context.pace.count(subscription.agentId, countRuns())
+  }
+
+  async #waitInPace(waitMs: number): Promise<boolean> {
+    const { context, signal, lease } = this.#run
+    const begins = sleep(context.pace.clock, waitMs, signal).then(() => true)
+    return (await this.#acts.waitFor(begins)) === true && !lease.isLost && !signal.aborted
   }
 
   async #write(
