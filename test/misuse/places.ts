@@ -6,14 +6,20 @@ const processors = availableParallelism()
 const hasPlaces = processors > 1 && spawnSync('taskset', ['-V']).status === 0
 
 /** What is done so that the processes of a run do not take processor time from each other. */
-export const separation = hasPlaces ? 'the gateway on a processor of its own' : 'on shared processors'
+export const separation = hasPlaces ? "the gateway's main thread on a processor of its own" : 'on shared processors'
 
-/** Gives the gateway the last processor, and the others the rest, to which the attacker has to keep as well. */
+/**
+ * Gives the main thread of the gateway the last processor, and the other processes the rest, to which the attacker has to keep as well. The
+ * gateway's other threads, which collect garbage, compile and write to the disk, run where there is room, as anywhere: kept to the processor of
+ * the main thread, they take turns with it, and stop it for a tenth of a second in each longer collection.
+ */
 export function separate(gatewayPid: number): void {
   if (!hasPlaces) return
   const last = processors - 1
-  run('taskset', '-acp', last === 1 ? '0' : `0-${last - 1}`, String(process.pid))
-  run('taskset', '-acp', `${last}`, String(gatewayPid))
+  const rest = last === 1 ? '0' : `0-${last - 1}`
+  run('taskset', '-acp', rest, String(process.pid))
+  run('taskset', '-acp', `0-${last}`, String(gatewayPid))
+  run('taskset', '-cp', `${last}`, String(gatewayPid))
 }
 
 function run(tool: string, ...argv: string[]): void {
