@@ -114,7 +114,7 @@ export const companyLimits = {
   pacedAtOnce: limit(
     0.2,
     'seconds',
-    'the time whose requests, or wakes, begin at once: 20 of 100 requests a second, 10 of 50 wakes',
+    'the time whose requests, or wakes, begin at once: 20 of 100 requests a second, 6 of 30 wakes',
   ),
   changeCost: limit(
     3,
@@ -122,12 +122,12 @@ export const companyLimits = {
     'requests that a change counts as for `paced`: it takes as much of the thread as several reads',
   ),
   mcpCost: limit(
-    3,
+    6,
     'items',
     'requests that an MCP message over HTTP counts as for `paced`: a server of the SDK is made for it',
   ),
   wakesPaced: limit(
-    50,
+    30,
     'a second',
     'wakes and push notifications that begin for one agent with more than `wakeRuns`, evenly spaced; `pacedAtOnce` holds for them too',
   ),

@@ -10,7 +10,7 @@ import { besideStore, engine, onPostgres } from '../support/store.ts'
 import { type AttackName, attacks } from './attacks.ts'
 import { startDeafNameServer } from './deaf-name-server.ts'
 import { type LoopDelay, LoopDelayReader } from './loop-delay.ts'
-import { separate, separation } from './places.ts'
+import { attackerWords, separate, separation } from './places.ts'
 import { percentileOf, ratioInterval } from './ratio-interval.ts'
 import { ThreadClock } from './thread-clock.ts'
 import { type Feelings, Victims, type Wait } from './victims.ts'
@@ -124,9 +124,8 @@ async function startAttacker(attack: AttackName, gateway: ProcessGateway, victim
   const { key } = await gateway.addAgent(`@${handle}`)
   const target = { url: gateway.url, grpcTarget: gateway.grpcTarget, key, handle }
   const script = resolve(import.meta.dirname, 'attacker-process.ts')
-  const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify({ attack, target })], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const words = [...attackerWords, process.execPath, '--import', 'tsx', script, JSON.stringify({ attack, target })]
+  const child = spawn(words[0]!, words.slice(1), { stdio: ['ignore', 'pipe', 'ignore'] })
   let said = ''
   child.stdout.setEncoding('utf8').on('data', (text) => (said += text))
   const ended = new Promise((done) => child.once('close', done))
