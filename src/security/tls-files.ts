@@ -28,8 +28,8 @@ export class TlsFiles implements AsyncDisposable {
   readonly #log: Logger
   readonly #stopping = new AbortController()
   #read: string
-  /** When the certificate in use ends. */
-  #endsAt: number
+  /** When the certificates in use end. */
+  #ends: readonly End[]
   #warnedAt = Number.NEGATIVE_INFINITY
   #watching: Promise<void> | undefined
   /** Options for `createServer`. */
@@ -40,7 +40,7 @@ export class TlsFiles implements AsyncDisposable {
     this.#clock = clock
     this.#log = log
     this.#read = textOf(files)
-    this.#endsAt = endOf(files)
+    this.#ends = endsOf(files, paths)
     this.options = optionsOf(files)
   }
 
@@ -80,7 +80,7 @@ export class TlsFiles implements AsyncDisposable {
         changed(optionsOf(files))
         this.#read = text
         refused = ''
-        this.#endsAt = endOf(files)
+        this.#ends = endsOf(files, this.#paths)
         this.#warnedAt = Number.NEGATIVE_INFINITY
         this.#warnOfEnd()
         this.#log.info({ cert: this.#paths.cert }, 'tls.reloaded')
@@ -90,13 +90,21 @@ export class TlsFiles implements AsyncDisposable {
     }
   }
 
-  /** Warns of the end of the certificate in use, before it and after it: at once, and then once a day. */
+  /** Warns of the ends of the certificates in use, before them and after them: at once, and then once a day. */
   #warnOfEnd(): void {
     const now = this.#clock.now()
-    if (this.#endsAt - now >= soonMs || now - this.#warnedAt < dayMs) return
+    const soon = this.#ends.filter(({ at }) => at - now < soonMs)
+    if (soon.length === 0 || now - this.#warnedAt < dayMs) return
     this.#warnedAt = now
-    this.#log.warn({ cert: this.#paths.cert, validTo: new Date(this.#endsAt).toISOString() }, 'tls.ends_soon')
+    for (const { path, at } of soon)
+      this.#log.warn({ cert: path, validTo: new Date(at).toISOString() }, 'tls.ends_soon')
   }
+}
+
+/** When the certificate of a file ends, in ms since the epoch; of a file of CAs, the first of them. */
+interface End {
+  readonly path: string
+  readonly at: number
 }
 
 interface Files {
@@ -146,10 +154,19 @@ function check(files: Files, paths: TlsPaths): void {
   }
 }
 
+/** The blocks of a PEM file, the last of which may be cut off. */
+function blocksIn(text: string): string[] {
+  return text.split(/(?=-----BEGIN)/).filter((block) => block.startsWith('-----BEGIN'))
+}
+
+function certificatesIn(text: string): string[] {
+  return blocksIn(text).filter((block) => /^-----BEGIN (X509 |TRUSTED )?CERTIFICATE-----/.test(block))
+}
+
 /** Throws if a file has no certificate, or if it has a block that is not complete or cannot be read. */
 function requireCertificates(variable: string, path: string, text: string): void {
-  const blocks = text.split(/(?=-----BEGIN)/).filter((block) => block.startsWith('-----BEGIN'))
-  const certificates = blocks.filter((block) => /^-----BEGIN (X509 |TRUSTED )?CERTIFICATE-----/.test(block))
+  const blocks = blocksIn(text)
+  const certificates = certificatesIn(text)
   if (certificates.length === 0)
     throw new Error(`${variable}: ${path} has no certificate in PEM. Write the certificates to it.`)
   try {
@@ -179,6 +196,9 @@ async function warnOfMode(path: string, log: Logger): Promise<void> {
   log.warn({ path, mode: (mode & 0o777).toString(8), remedy: `chmod 640 ${path}` }, 'tls.key_open')
 }
 
-function endOf({ cert }: Files): number {
-  return Date.parse(new X509Certificate(cert).validTo)
+function endsOf({ cert, ca }: Files, paths: TlsPaths): End[] {
+  const own = { path: paths.cert, at: Date.parse(new X509Certificate(cert).validTo) }
+  if (ca === undefined || paths.clientCa === undefined) return [own]
+  const ends = certificatesIn(ca).map((one) => Date.parse(new X509Certificate(one).validTo))
+  return [own, { path: paths.clientCa, at: Math.min(...ends) }]
 }

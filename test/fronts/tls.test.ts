@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { ClientFactory } from '@a2a-js/sdk/client'
@@ -450,4 +450,17 @@ test('a handshake that does not end is cut off and delays no stop; bodies are wa
   await gateway[Symbol.asyncDispose]()
   await held.closed
   expect(servedMs() - startedAt).toBeLessThan(3_000)
+})
+
+test('the end of a CA of client certificates is logged too, of the one that ends first', async () => {
+  using files = tlsFiles()
+  const clientCa = join(dirname(files.cert), 'client-ca.pem')
+  writeFileSync(clientCa, pem(ours) + pem(another))
+  const endsAt = Date.parse(new X509Certificate(pem(another)).validTo)
+  const clock = new FakeClock(endsAt - 14 * 24 * 60 * 60 * 1000 + 1_000)
+  const { lines, log } = logged()
+  await using _ = await TlsFiles.open({ cert: files.cert, key: files.key, clientCa }, clock, log)
+  expect(lines).toEqual([
+    expect.stringMatching(new RegExp(`^tls.ends_soon.*client-ca.*${new Date(endsAt).toISOString()}`)),
+  ])
 })
