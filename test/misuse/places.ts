@@ -1,32 +1,36 @@
 import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
 /** Before this process keeps to some of them. */
 const processors = availableParallelism()
 const hasPlaces = processors > 1 && spawnSync('taskset', ['-V']).status === 0
+const hasIdlePolicy = spawnSync('chrt', ['-V']).status === 0
 
 /** What is done so that the processes of a run do not take processor time from each other. */
-export const separation = hasPlaces ? "the gateway's main thread on a processor of its own" : 'on shared processors'
+export const separation = hasPlaces ? 'the gateway on a processor of its own' : 'on shared processors'
+
+/** The threads that V8 starts right after the main thread: one for delays, four that compile and collect garbage. */
+const v8Threads = 5
 
 /**
- * Gives the main thread of the gateway the last processor, and the other processes the rest, to which the attacker has to keep as well. The
- * gateway's other threads, which collect garbage, compile and write to the disk, run where there is room, as anywhere: kept to the processor of
- * the main thread, they take turns with it, and stop it for a tenth of a second in each longer collection.
+ * Gives the gateway the last processor, and the other processes the rest, to which the attacker has to keep as well. The threads of V8 run there
+ * only while no other thread of the gateway wants to: elsewhere they have processors of their own, and here a longer collection would stop
+ * the main thread for a tenth of a second.
  */
 export function separate(gatewayPid: number): void {
   if (!hasPlaces) return
   const last = processors - 1
-  const rest = last === 1 ? '0' : `0-${last - 1}`
-  run('taskset', '-acp', rest, String(process.pid))
-  run('taskset', '-acp', `0-${last}`, String(gatewayPid))
-  run('taskset', '-cp', `${last}`, String(gatewayPid))
+  run('taskset', '-acp', last === 1 ? '0' : `0-${last - 1}`, String(process.pid))
+  run('taskset', '-acp', `${last}`, String(gatewayPid))
+  if (!hasIdlePolicy) return
+  const threads = readdirSync(`/proc/${gatewayPid}/task`).map(Number)
+  const ofV8 = threads.sort((one, other) => one - other).slice(1, 1 + v8Threads)
+  for (const thread of ofV8) run('chrt', '-i', '-p', '0', String(thread))
 }
 
-/**
- * The words that start an attacker: with `chrt` it gets a processor only while nobody else wants it, and the scheduler takes one with nothing
- * but an attacker for a free one. Beside a process that is merely nice it puts the gateway's other threads on the processor of the main thread.
- */
-export const attackerWords: readonly string[] = spawnSync('chrt', ['-V']).status === 0 ? ['chrt', '-i', '0'] : []
+/** The words that start an attacker: with `chrt` it gets a processor only while nobody else wants it. */
+export const attackerWords: readonly string[] = hasIdlePolicy ? ['chrt', '-i', '0'] : []
 
 function run(tool: string, ...argv: string[]): void {
   const { status, stderr } = spawnSync(tool, argv, { encoding: 'utf8' })
