@@ -11,6 +11,11 @@ export const connectionLimits = {
     'at a time',
     'connections of one address; an IPv6 /64 network counts as one address',
   ),
+  accepting: limit(
+    4_096,
+    'items',
+    'connections of a port that wait until they are accepted; the system may allow fewer (`net.core.somaxconn`). It drops further ones, whose clients try again after a second',
+  ),
   handshake: limit(10, 'seconds', 'a TLS handshake'),
   headers: limit(15, 'seconds', 'the headers of an HTTP request, and the silence before the first request'),
   request: limit(300, 'seconds', 'the arrival of a whole HTTP request'),

@@ -71,7 +71,7 @@ export class GrpcServer implements AsyncDisposable {
         fail(error)
       }
       this.#listener.once('error', refuse)
-      this.#listener.listen(port, host, () => {
+      this.#listener.listen(port, host, this.#bounds.accepting, () => {
         this.#listener.off('error', refuse)
         done()
       })

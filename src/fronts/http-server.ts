@@ -48,6 +48,7 @@ export class HttpServer implements AsyncDisposable {
   /** Connections of requests for a WebSocket. Node no longer counts them as its own. */
   readonly #upgraded = new Set<Socket>()
   readonly #endHandshakes: () => void
+  readonly #accepting: number
   #serve: (listener: RequestListener) => void = () => {}
 
   constructor({
@@ -62,6 +63,7 @@ export class HttpServer implements AsyncDisposable {
       this.#serve = resolve
     })
     this.#isSecure = tls !== undefined
+    this.#accepting = bounds.accepting
     this.#bodies = new BodyWatch(bounds)
     this.messages = new ExpressMessages({ max: bounds.bodyPieces, refuse: (req) => this.#bodies.refuseFine(req) })
     this.#server = boundedServer(bounds, tls, this.messages)
@@ -124,7 +126,7 @@ export class HttpServer implements AsyncDisposable {
   async listen(host: string, port: number): Promise<string> {
     await new Promise<void>((done, fail) => {
       this.#server.once('error', fail)
-      this.#server.listen(port, host, () => {
+      this.#server.listen(port, host, this.#accepting, () => {
         this.#server.off('error', fail)
         done()
       })

@@ -66,7 +66,9 @@ const units: Readonly<Record<string, [one: string, more: string]>> = {
 
 function bound(origin: string, words: 'at least' | 'at most', limit: number | bigint, inclusive = true): string {
   const [one, more] = units[origin] ?? []
-  if (one === undefined) return `is out of range. Send ${words} ${limit}${inclusive ? '' : `, but not ${limit}`}.`
+  if (one === undefined && !inclusive)
+    return `is out of range. Send ${words === 'at least' ? 'more' : 'less'} than ${limit}.`
+  if (one === undefined) return `is out of range. Send ${words} ${limit}.`
   if (words === 'at least' && Number(limit) === 1) return `is empty. Send at least one ${one}.`
   const unit = Number(limit) === 1 ? one : more
   return words === 'at most'
@@ -85,6 +87,7 @@ function kindOf(input: unknown): string {
     case 'object':
       return 'an object'
     case 'number':
+      if (!Number.isFinite(input)) return 'too large for a number'
       return Number.isInteger(input) ? 'a number' : 'no whole number'
     default:
       return `a ${typeof input}`

@@ -101,7 +101,7 @@ export class TlsFiles implements AsyncDisposable {
   }
 }
 
-/** When the certificate of a file ends, in ms since the epoch; of a file of CAs, the first of them. */
+/** When a certificate of a file ends, in ms since the epoch. */
 interface End {
   readonly path: string
   readonly at: number
@@ -196,9 +196,14 @@ async function warnOfMode(path: string, log: Logger): Promise<void> {
   log.warn({ path, mode: (mode & 0o777).toString(8), remedy: `chmod 640 ${path}` }, 'tls.key_open')
 }
 
-function endsOf({ cert, ca }: Files, paths: TlsPaths): End[] {
-  const own = { path: paths.cert, at: Date.parse(new X509Certificate(cert).validTo) }
-  if (ca === undefined || paths.clientCa === undefined) return [own]
-  const ends = certificatesIn(ca).map((one) => Date.parse(new X509Certificate(one).validTo))
-  return [own, { path: paths.clientCa, at: Math.min(...ends) }]
+/** The ends of the gateway's own certificate, and of each CA of client certificates. */
+function endsOf({ cert, ca = '' }: Files, { cert: path, clientCa = '' }: TlsPaths): End[] {
+  return [
+    { path, at: endOf(cert) },
+    ...certificatesIn(ca).map((certificate) => ({ path: clientCa, at: endOf(certificate) })),
+  ]
+}
+
+function endOf(certificate: string): number {
+  return Date.parse(new X509Certificate(certificate).validTo)
 }

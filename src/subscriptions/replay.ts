@@ -18,7 +18,7 @@ import { requireWatermark } from './watermark.ts'
 /** The most events at once. For more there is resync, which needs no row for each event. */
 const replaysMax = 10_000
 
-/** The most events of the agent that a range may have, whether they match or not: the caller waits until all are read. */
+/** How many events of the agent are looked at, in full pages, whether they match or not: the caller waits until all are read. */
 const readMax = 50_000
 
 /** Ranges that are looked up before other requests go on: a few ms. */
@@ -141,6 +141,6 @@ async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: read
 
 function tooMany(): Problem {
   return new Problem('invalid-request', {
-    detail: `A replay sends at most ${replaysMax} events, and looks for them among at most ${readMax}. Send a smaller range, or use resync.`,
+    detail: `A replay sends at most ${replaysMax} events, and looks for them among at most ${readMax}. Send smaller ranges with fromLogId and toLogId, or use resync.`,
   })
 }

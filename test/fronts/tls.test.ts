@@ -452,7 +452,7 @@ test('a handshake that does not end is cut off and delays no stop; bodies are wa
   expect(servedMs() - startedAt).toBeLessThan(3_000)
 })
 
-test('the end of a CA of client certificates is logged too, of the one that ends first', async () => {
+test('the end of each CA of client certificates is logged too', async () => {
   using files = tlsFiles()
   const clientCa = join(dirname(files.cert), 'client-ca.pem')
   writeFileSync(clientCa, pem(ours) + pem(another))

@@ -111,7 +111,9 @@ test('a replay of a range that takes too long to look through is refused', async
   await lengthen(engine, head)
   await engine.db.transaction((tx) => tx.run(place, { cursor: head, dueAt: null }))
   const replay = replayDeliveries(engine.subscriptions, operator, id, { fromLogId: 1, toLogId: head })
-  await expect(replay).rejects.toThrow('among at most 50000. Send a smaller range, or use resync')
+  await expect(replay).rejects.toThrow(
+    'among at most 50000. Send smaller ranges with fromLogId and toLogId, or use resync',
+  )
 })
 
 test('other filters apply after what the old ones let pass, which is found while others work', async () => {

@@ -46,7 +46,9 @@ export class Sender {
     const { waits } = this.#acts
     waits.begin()
     const begun = await this.#waitInPace(waitMs).finally(() => waits.end())
-    if (!begun) await requeue(this.#run, this.#run.context.clock.now())
+    const { context, lease } = this.#run
+    if (begun) lease.beginAt(context.clock.now())
+    else await requeue(this.#run, context.clock.now())
     return begun
   }
 

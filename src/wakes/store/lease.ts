@@ -29,8 +29,8 @@ export class Lease implements LeaseKey {
   /** Whose events these are: an agent's id, or a task's. */
   readonly audience: string
   readonly owner: string
-  /** When it began, ms since the epoch. */
-  readonly since: number
+  /** When its work began, ms since the epoch. */
+  #since: number
   #progress: Progress
   #isLost = false
   #hasAnnounced = false
@@ -41,7 +41,7 @@ export class Lease implements LeaseKey {
     this.subscriptionId = id
     this.audience = audience
     this.owner = owner
-    this.since = since
+    this.#since = since
     this.#progress = { cursorLogId, lastEmittedLogId, failedInARow, windowUntil }
   }
 
@@ -86,8 +86,13 @@ export class Lease implements LeaseKey {
     this.#hasSentReleased = true
   }
 
-  /** Whether it has been held long enough for other gateways to take over. */
+  /** Its work begins now, and not before: until now its run has waited. */
+  beginAt(now: number): void {
+    this.#since = now
+  }
+
+  /** Whether it has been worked on long enough for other gateways to take over. */
   isDueToYield(now: number): boolean {
-    return now - this.since >= yieldAfterMs
+    return now - this.#since >= yieldAfterMs
   }
 }
