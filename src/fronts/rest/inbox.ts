@@ -1,4 +1,6 @@
 import { Problem } from '../../errors.ts'
+import { mapInSteps } from '../../lib/bounded-page.ts'
+import { sliceBytes } from '../../lib/pauses.ts'
 import { returnUnshown } from '../../mailbox/delivery/return-to-waiting.ts'
 import { readInbox } from '../../mailbox/reading/inbox.ts'
 import { readTaggedInbox } from '../../mailbox/reading/tagged-inbox.ts'
@@ -52,7 +54,8 @@ export const inboxRoutes = [
       await reading.beginReading(size)
       // Operators share one mailbox. They see its mail of the projects that they operate.
       const own = mails.filter(({ message }) => caller.kind === 'agent' || operates(caller, message.projectId))
-      return { messages: own.map(inboxMessageView), nextPageToken: more && last ? last : '' }
+      reply.isLarge = size > sliceBytes
+      return { messages: await mapInSteps(own, inboxMessageView), nextPageToken: more && last ? last : '' }
     },
   }),
   route('POST /v1/inbox/returns', {

@@ -1,4 +1,4 @@
-import { readBoundedPage } from '../../lib/bounded-page.ts'
+import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
 import { outputLimits } from '../../limits.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement, LockingListStatement } from '../../storage/list.ts'
@@ -184,7 +184,7 @@ export async function pageSubscriptions(
   }
   const bounds = { limit, sizeMax: outputLimits.subscriptionPage.max, sizeOf: sizeOfRow }
   const { items, ...page } = await readBoundedPage(read, bounds)
-  return { items: items.map(wakeFromRow), ...page }
+  return { items: await mapInSteps(items, wakeFromRow), ...page }
 }
 
 const sizeOfRow = ({ filters, target }: SubscriptionRow): number => filters.length + target.length

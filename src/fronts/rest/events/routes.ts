@@ -1,6 +1,7 @@
 import type { Request } from 'express'
 import { z } from 'zod'
-import { readBoundedPage } from '../../../lib/bounded-page.ts'
+import { mapInSteps, readBoundedPage } from '../../../lib/bounded-page.ts'
+import { sliceBytes } from '../../../lib/pauses.ts'
 import { outputLimits } from '../../../limits.ts'
 import { type LogEvent, weightOf } from '../../../log/event.ts'
 import { logBounds } from '../../../log/event-store.ts'
@@ -23,7 +24,10 @@ export const eventRoutes = [
     what: 'read the log',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'never', audited: 'no' },
     query: eventQuery,
-    handle: async ({ caller, query, http, reading }, context: StreamContext): Promise<EventPageView | undefined> => {
+    handle: async (
+      { caller, query, http, reading, reply },
+      context: StreamContext,
+    ): Promise<EventPageView | undefined> => {
       const { since, limit = limitDefault } = query
       if (http && wantsStream(http.req)) {
         await streamEvents(context, caller, http, since)
@@ -39,7 +43,8 @@ export const eventRoutes = [
       await reading.beginReading(size)
       // After the last event of a full page, else after everything that was there before the read.
       const nextSince = Math.max(more ? 0 : head, events.at(-1)?.logId ?? after)
-      return { events: events.map(eventView), lastLogId: head, nextSince, more }
+      reply.isLarge = size > sliceBytes
+      return { events: await mapInSteps(events, eventView), lastLogId: head, nextSince, more }
     },
   }),
 ] as const

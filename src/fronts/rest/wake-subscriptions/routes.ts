@@ -1,3 +1,4 @@
+import { mapInSteps } from '../../../lib/bounded-page.ts'
 import { pageLimits } from '../../../limits.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { createFindDelivered } from '../../../mailbox/delivery/already-delivered.ts'
@@ -40,6 +41,8 @@ import {
 } from './view.ts'
 
 const recordsDefault = 50
+/** A page of more subscriptions is encoded over several iterations of the event loop: they take 10 to 20 µs each. */
+const largePage = 64
 
 export interface SubscriptionFrontContext {
   readonly subscriptions: SubscriptionContext
@@ -52,7 +55,7 @@ export const wakeSubscriptionRoutes = [
     what: 'list subscriptions',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: subscriptionQuery,
-    handle: async ({ caller, query, reading }, { subscriptions: { db, clock } }: SubscriptionFrontContext) => {
+    handle: async ({ caller, query, reading, reply }, { subscriptions: { db, clock } }: SubscriptionFrontContext) => {
       const { agent, limit = pageLimits.listPage.max, pageToken } = query
       const page = { ...readPosition(pageToken), limit }
       const { items, more, size } = await listOwnSubscriptions(db, caller, page, agent)
@@ -62,7 +65,9 @@ export const wakeSubscriptionRoutes = [
       const agentIds = items.map(({ agentId }) => agentId)
       const identity = await identitiesOf(db, agentIds)
       const now = clock.now()
-      const subscriptions = items.map((item) => subscriptionView(item, identity(item.agentId), prunedTo, now))
+      const view = (item: WakeSubscription) => subscriptionView(item, identity(item.agentId), prunedTo, now)
+      const subscriptions = await mapInSteps(items, view)
+      reply.isLarge = items.length > largePage
       return { subscriptions, nextPageToken: nextToken(items, more, positionToken) }
     },
   }),
