@@ -15,7 +15,7 @@ import { subscriptionEvent } from './subscription-event.ts'
 import { requireWatermark } from './watermark.ts'
 
 /** A resync counts what matches among so many events of its agent, and among more while less than this has passed, in ms. */
-const countedMin = 10_000
+const countedMin = 2_000
 const countMaxMs = 500
 
 /** What a resync answers. `countedTo`: present if not everything was counted: events after it are sent too. */
