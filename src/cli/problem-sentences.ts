@@ -30,4 +30,5 @@ export const problemSentences: readonly (readonly [pattern: RegExp, instead: str
   [/, in the body or as If-Match: "<version>"/, ''],
   [/\brotateSigningKey: true\b/g, '--rotate-key'],
   [/\b([Ll])eave the field out\b/g, '$1eave it out'],
+  [/\bToo big: expected string to have <=(\d+) characters\b/, 'is too long: at most $1 characters'],
 ]

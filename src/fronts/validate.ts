@@ -2,12 +2,11 @@ import type { z } from 'zod'
 import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { inputLimits } from '../limits.ts'
-import { issueWords } from './issue-words.ts'
 
 /** Parses input. Errors: `invalid-request`, which names the first invalid field and says what is wrong with it. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   requireFewFields(value)
-  const result = schema.safeParse(value ?? {}, { error: issueWords })
+  const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
   const { max } = inputLimits.problemsNamed
   const problems = result.error.issues.slice(0, max).flatMap(describe).slice(0, max)
@@ -48,5 +47,6 @@ function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] 
       reason: 'is not a field of this request. Remove it or check its spelling.',
     }))
   }
-  return [{ field: cutText(path, pathMax), reason: issue.message }]
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
+  return [{ field: cutText(path, pathMax), reason: isMissing ? `is required: ${issue.expected}` : issue.message }]
 }

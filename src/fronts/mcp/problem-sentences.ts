@@ -43,6 +43,7 @@ export const problemSentences: readonly (readonly [pattern: RegExp, instead: str
   [/, in the body or as If-Match: "<version>"/, ''],
   [/Read `current`, and decide again\./, 'The current task follows: read it, and decide again.'],
   [/\b([Ll])eave the field out\b/g, '$1eave it out'],
+  [/\bToo big: expected string to have <=(\d+) characters\b/, 'is too long: at most $1 characters'],
   [/message\.(taskId|contextId|referenceTaskIds)\b/g, '$1'],
   [/message\.parts\[0\]\.text\b/g, 'text'],
 ]

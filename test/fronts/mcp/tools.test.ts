@@ -179,7 +179,7 @@ describe('tasks', () => {
     expect(refused.map(({ isError }) => isError)).toEqual(refused.map(() => true))
     expect(refused.map(({ text }) => text.replaceAll(taskId, '<task>').split('\n').slice(0, 2).join(' '))).toEqual([
       'No such agent (agent-not-found). There is no agent nobody. The tool who lists the agents that you can reach.',
-      'The request is not valid (invalid-request). text: is empty. Send at least one character.',
+      'The request is not valid (invalid-request). text: Too small: expected string to have >=1 characters',
       'No such task (task-not-found). taskId: Task not found: you have no task 01a203fc-0000-7000-8000-000000000000 with @donna. Leave taskId out to start a new task.',
       'No such agent (agent-not-found). There is no agent ../... The tool who lists the agents that you can reach.',
       'No such task (task-not-found). Task not found: there is no task 01a203fc-0000-7000-8000-000000000000, or it is not yours. list_tasks shows your tasks.',
