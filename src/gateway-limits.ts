@@ -119,7 +119,7 @@ export const companyLimits = {
   pacedAtOnce: limit(
     0.2,
     'seconds',
-    'the time whose requests, or wakes, begin at once: 20 of 100 requests a second, 5 of 25 wakes',
+    'the time whose requests, or wakes, begin at once: 20 of 100 requests a second, 10 of 50 wakes',
   ),
   changeCost: limit(
     3,
@@ -132,7 +132,7 @@ export const companyLimits = {
     'requests that an MCP message over HTTP counts as for `paced`: a server of the SDK is made for it',
   ),
   wakesPaced: limit(
-    25,
+    50,
     'a second',
     'wakes and push notifications that begin for one agent with more than `wakeRuns`, evenly spaced; `pacedAtOnce` holds for them too',
   ),
