@@ -14,7 +14,7 @@ import { requireOwnSubscription } from './read.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 import { requireWatermark } from './watermark.ts'
 
-/** A resync counts what matches among so many events of its agent, and among more while less than this has passed, in ms. */
+/** A resync counts at least this part of a log, in events of its agent. It counts further until `countMaxMs` ms have passed. */
 const countedMin = 2_000
 const countMaxMs = 500
 

@@ -91,7 +91,7 @@ test('a resync of a log that takes too long to count answers what it counted, an
   expect(await stored(engine)).toMatchObject({ cursorLogId: 0, dueAt: engine.clock.now() })
 })
 
-/** Makes the clock of the process advance by so many ms each time that somebody reads it. */
+/** Replaces `performance.now`: each call returns a time that is `ms` later than the one before. */
 function eachLookTakes(ms: number): Disposable {
   let now = performance.now()
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => (now += ms))

@@ -123,6 +123,17 @@ test('a subscription that degrades sends no further event', async () => {
   })
 })
 
+/** A subscription with one event to send, whose receiver notes in `sent` what it gets. */
+async function openWith(sent: number[]): Promise<Engine> {
+  const engine = await openEngine(async ({ emission }) => {
+    sent.push(emission.logId)
+    return arrived
+  })
+  await engine.add([{ id, coalesceMs: 0 }])
+  await engine.append()
+  return engine
+}
+
 /** The run of an agent with many, beside others, whose pace lets it begin after three seconds. */
 async function startInPace(engine: Engine) {
   const pace = new SendPace(() => true, engine.clock)
@@ -138,12 +149,7 @@ async function startInPace(engine: Engine) {
 
 test('a run that has waited for its pace sends then, also where other gateways could take the subscription', async () => {
   const sent: number[] = []
-  await using engine = await openEngine(async ({ emission }) => {
-    sent.push(emission.logId)
-    return arrived
-  })
-  await engine.add([{ id, coalesceMs: 0 }])
-  await engine.append()
+  await using engine = await openWith(sent)
   await engine.append()
   const run = await startInPace(engine)
   expect(sent).toEqual([])
@@ -155,12 +161,7 @@ test('a run that has waited for its pace sends then, also where other gateways c
 
 test('a run that ends while it waits for its pace leaves its subscription due', async () => {
   const sent: number[] = []
-  await using engine = await openEngine(async ({ emission }) => {
-    sent.push(emission.logId)
-    return arrived
-  })
-  await engine.add([{ id, coalesceMs: 0 }])
-  await engine.append()
+  await using engine = await openWith(sent)
   const run = await startInPace(engine)
   run.stop()
   await run.ended
