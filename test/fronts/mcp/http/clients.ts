@@ -12,13 +12,22 @@ const withKey = ({ key }: { readonly key: string }) => ({
   requestInit: { headers: { Authorization: `Bearer ${key}` } },
 })
 
-/** The official client 2.x, connected in one of its modes. */
+/** The official client 2.x, connected in one of its modes. `allSent` resolves once the gateway has answered all that the client has sent. */
 export async function connectNew(gateway: TestGateway, agent: TestAgent, mode: Mode) {
   const negotiation = mode === '2026-07-28' ? { pin: mode } : mode
   const client = new NewClient(info, { versionNegotiation: { mode: negotiation } } as never)
   const transport = new NewTransport(addressOf(gateway), withKey(agent))
+  const send = transport.send.bind(transport)
+  const sending = new Set<Promise<void>>()
+  transport.send = (...sent) => {
+    const answered = send(...sent)
+    const settled: Promise<void> = answered.catch(() => {}).then(() => void sending.delete(settled))
+    sending.add(settled)
+    return answered
+  }
   await client.connect(transport)
-  return { client, transport, [Symbol.asyncDispose]: () => client.close() }
+  const allSent = async (): Promise<void> => void (await Promise.all(sending))
+  return { client, transport, allSent, [Symbol.asyncDispose]: () => client.close() }
 }
 
 interface OldClientOptions {
