@@ -11,8 +11,11 @@ const textCost = 32
 /** How many bytes are copied in the time in which one is encoded. */
 const copyPart = 8
 
-/** Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. A large one takes several iterations of the event loop: slices of `by`. */
-export async function jsonInChunks(value: object, by: string): Promise<Buffer> {
+/**
+ * Returns what `JSON.stringify` makes of an object of plain values, in UTF-8. A large one takes several iterations of the event loop: slices of `by`.
+ * @param spare bytes that its ArrayBuffer has after it, so that something can be added without a copy of the whole
+ */
+export async function jsonInChunks(value: object, by: string, spare = 0): Promise<Buffer> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const text of jsonTexts(value, by)) {
@@ -21,7 +24,7 @@ export async function jsonInChunks(value: object, by: string): Promise<Buffer> {
     bytes += piece.length
   }
   const pauses = new Pauses(by)
-  const body = Buffer.allocUnsafeSlow(bytes)
+  const body = Buffer.allocUnsafeSlow(bytes + spare).subarray(0, bytes)
   let at = 0
   for (const piece of pieces) {
     piece.copy(body, at)

@@ -1,6 +1,7 @@
 import { jsonInChunks } from '../lib/json-in-chunks.ts'
 import { beginSlice, sliceBytes } from '../lib/pauses.ts'
 import { weightUpTo } from '../lib/weight.ts'
+import { inputLimits } from '../limits.ts'
 import { type EncodedMessage, encodedWithin, requireShallow } from './encoded.ts'
 import type { A2aMessage } from './task.ts'
 
@@ -35,12 +36,26 @@ export async function encodeLarge(
       },
     }
   }
-  const bytes = await jsonInChunks(content, by)
+  const json = await jsonInChunks(content, by, idsMax)
   return {
     stamp({ taskId, contextId }) {
       const ids = { taskId, contextId }
-      const text = Buffer.concat([bytes.subarray(0, -1), Buffer.from(`,${JSON.stringify(ids).slice(1)}`)])
+      const text = withMore(json, `,${JSON.stringify(ids).slice(1)}`)
       return encodedWithin(text, values + Object.keys(ids).length, 'message')
     },
   }
+}
+
+/** The most bytes of the ids of a task and a context, as JSON. */
+const idsMax = 2 * 6 * inputLimits.messageId.max + 64
+
+/**
+ * Puts more fields into an object that was encoded with room for them. The object is not copied, so only the last text that was made of it
+ * is valid: a transaction that is tried again stamps again.
+ */
+function withMore(json: Buffer, more: string): Buffer {
+  const before = json.length - 1
+  const text = Buffer.from(json.buffer, json.byteOffset, before + Buffer.byteLength(more))
+  text.write(more, before)
+  return text
 }
