@@ -1,12 +1,10 @@
 import { Problem } from '../errors.ts'
-import { parseInSlices } from '../lib/parse-in-slices.ts'
 import { inputLimits, outputLimits } from '../limits.ts'
 import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
 import { type AnswerReading, type ContentPlan, planContent, readContentWithin, readPlanned } from './content-within.ts'
-import type { EncodedMessage } from './encoded.ts'
 import { findAssignedBefore } from './former-assignee-store.ts'
 import type { TaskRole } from './state.ts'
 import { type A2aMessage, rolesOf, type Task, type TaskDocument } from './task.ts'
@@ -132,21 +130,12 @@ export async function loadTaskContent(db: Reader, task: Task, options: DocumentO
 }
 
 /**
- * Returns the content of a task that has just been started, as `loadTaskContent` would read it. undefined: it may be too large for an
+ * Returns the content of a task that a message has just started, as `loadTaskContent` would read it. undefined: it may be too large for an
  * answer.
- * @param message the first message of the task, as JSON
- * @param options.by the id of the caller that it is read for
  */
-export async function contentOfStarted(
-  task: Task,
-  message: EncodedMessage['text'],
-  { historyLength = historyMax, by }: { readonly historyLength?: number; readonly by: string },
-): Promise<TaskContent | undefined> {
+export function contentOfStarted(task: Task, message: A2aMessage, historyLength = historyMax): TaskContent | undefined {
   if (task.size > outputLimits.task.max) return undefined
-  const read = (): unknown | Promise<unknown> =>
-    typeof message === 'string' ? JSON.parse(message) : parseInSlices(message, by)
-  const history = historyLength > 0 ? [(await read()) as A2aMessage] : []
-  return { task, statusMessage: null, history, artifacts: [] }
+  return { task, statusMessage: null, history: historyLength > 0 ? [message] : [], artifacts: [] }
 }
 
 /** The same as `loadTaskDocuments`, without the parties. A page of more than 1 MiB is counted as a whole before it is read. */

@@ -8,7 +8,7 @@ import { findFirstResult, type Idempotency, keepResult } from '../registry/idemp
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
-import { type EncodedMessage, encode } from './encoded.ts'
+import { encode } from './encoded.ts'
 import { encodeLarge, type LargeMessage } from './large-message.ts'
 import { readSendOptions, requireAcceptedModes, type SendOptions, stampMessage, subjectOf } from './message-input.ts'
 import { requireContact, requireReferences, requireTaskToContinue } from './send-guards.ts'
@@ -34,8 +34,8 @@ export interface SendMessageInput {
 /** A task as its message left it. */
 export interface SentMessage {
   readonly task: Task
-  /** The message as it is stored, as JSON, where it started the task: nothing else is in its history. */
-  readonly startedBy?: EncodedMessage['text']
+  /** The message as it is stored, where it started the task: nothing else is in its history. */
+  readonly startedBy?: A2aMessage
 }
 
 /**
@@ -82,9 +82,9 @@ function storeMessage(
     await requireReferences(tx, caller, message)
     const taskId = taskIdOf(message)
     await input.room?.(tx, taskId)
-    const { task, stored } = await receive(tx, context, { large, caller, agent, countSend, ...input })
-    context.usage.add(tx, caller, rowBytes + stored.bytes + bytesOf(taskId ? undefined : metadata))
-    return taskId === undefined ? { task, startedBy: stored.text } : { task }
+    const { task, stamped, bytes } = await receive(tx, context, { large, caller, agent, countSend, ...input })
+    context.usage.add(tx, caller, rowBytes + bytes + bytesOf(taskId ? undefined : metadata))
+    return taskId === undefined ? { task, startedBy: stamped } : { task }
   })
 }
 
@@ -111,13 +111,13 @@ interface Sending extends SendMessageInput {
 
 /**
  * Stores the message with its task and its mail. A message to a new task, or to one that waits for its originator, makes the
- * task `submitted`; any other one joins the history. Returns the task, and the message as it is stored.
+ * task `submitted`; any other one joins the history. Returns the task, and the message as it is stored, with its bytes.
  */
 async function receive(
   tx: Transaction,
   context: TaskContext,
   sending: Sending,
-): Promise<{ readonly task: Task; readonly stored: EncodedMessage }> {
+): Promise<{ readonly task: Task; readonly stamped: A2aMessage; readonly bytes: number }> {
   const { caller, agent } = sending
   const taskId = taskIdOf(sending.message)
   const existing =
@@ -129,6 +129,7 @@ async function receive(
   const task = existing ?? newTask(sending, options, tx.now)
   const stamped = stampMessage(sending.message, task)
   const message = sending.large?.stamp(stamped) ?? encode(stamped, 'message')
+  const { bytes } = message
   requireRoomForMessage(task, message)
   // The first write: if another gateway has just used the key, only this request runs again.
   if (sending.idempotency) await keepResult(tx, caller.id, agent.id, sending.idempotency, task.id)
@@ -144,7 +145,7 @@ async function receive(
   })
   await sending.within?.(tx, task)
   if (existing && !isInterrupted(existing.state)) {
-    return { task: await addMessage(tx, context, task, { message, mail }), stored: message }
+    return { task: await addMessage(tx, context, task, { message, mail }), stamped, bytes }
   }
   const moved = await transition(tx, context, task, {
     to: 'submitted',
@@ -165,7 +166,7 @@ async function receive(
       },
     ],
   })
-  return { task: moved, stored: message }
+  return { task: moved, stamped, bytes }
 }
 
 /** Who gets a message: the assignee. While the one that a task was handed over to is removed, the agent that it was sent to. Source: D18. */

@@ -3,7 +3,7 @@ import { type Task as A2aTask, Message, SendMessageRequest } from '@a2a-js/sdk'
 import { companyLimits } from '../../gateway-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { jsonTexts } from '../../lib/json-in-chunks.ts'
-import { beginSlice } from '../../lib/pauses.ts'
+import { beginSlice, sliceBytes } from '../../lib/pauses.ts'
 import { requireBoundedParts, requireBoundedPartsOfMany } from '../../tasks/bounded-parts.ts'
 import { type BeginReading, readingBy } from '../../tasks/content-within.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
@@ -47,12 +47,9 @@ export async function answerSend(
   const options = { historyLength, sizeMax, beginReading: waitingOnce(call.beginReading), isCertain: true }
   if (!waits) {
     // The stored task would be the same. To read it would mean to wait for the commit of later writers.
-    const content =
-      startedBy === undefined
-        ? undefined
-        : await contentOfStarted(task, startedBy, { historyLength, by: call.caller.id })
+    const content = startedBy && contentOfStarted(task, startedBy, historyLength)
     if (!content) return await loadA2aTask(context.db, task, options)
-    if (typeof startedBy === 'string') return toA2aTask(content)
+    if (task.size <= sliceBytes) return toA2aTask(content)
     await beginSlice(call.caller.id)
     const answer = toA2aTask(content)
     // The transport encodes it.
