@@ -32,17 +32,18 @@ async function readWhole(req: Request, res: Response, bytesMax: number): Promise
   if (bytes > bytesMax) throw tooLarge(bytesMax)
   if (bytes <= largeBytes.max) return new Arrival(req, bytesMax).whole
   await beginUpload(res, bytes)
-  return outside(res, () => new Arrival(req, bytesMax).whole)
+  return outside(res, () => new Arrival(req, bytesMax, { announced: bytes }).whole)
 }
 
 async function readUnannounced(req: Request, res: Response, bytesMax: number): Promise<Buffer> {
   let isBegun = false
-  const arrival = new Arrival(req, bytesMax, async (bytes) => {
+  const beforeMore = async (bytes: number): Promise<number> => {
     if (!isBegun) await beginUpload(res, bytesMax)
     isBegun = true
     await spaceUpload(res, bytes)
     return bytes + stepBytes
-  })
+  }
+  const arrival = new Arrival(req, bytesMax, { beforeMore })
   try {
     const body = await outside(res, () => arrival.whole)
     await endUpload(res, body.length)
@@ -54,29 +55,34 @@ async function readUnannounced(req: Request, res: Response, bytesMax: number): P
   }
 }
 
+interface Expected {
+  /** The length of the body, in bytes: what arrives is put together at once, rather than at its end. */
+  readonly announced?: number
+  /** Called with the bytes so far when the body turns out to be large: it goes on when this resolves, with the bytes at which it is called again. */
+  readonly beforeMore?: (bytes: number) => Promise<number>
+}
+
 /** A body while it arrives. */
 class Arrival {
   readonly whole: Promise<Buffer>
   readonly #req: Request
   readonly #bytesMax: number
   readonly #chunks: Buffer[] = []
-  readonly #beforeMore: ((bytes: number) => Promise<number>) | undefined
+  readonly #together: Buffer | undefined
+  readonly #beforeMore: Expected['beforeMore']
   #bytes = 0
   /** The number of bytes after which it waits. */
   #readTo = largeBytes.max
   #fail: (error: unknown) => void = () => {}
 
-  /**
-   * @param beforeMore called with the bytes so far when the body turns out to be large: it goes on when this resolves, with the bytes at
-   *   which it is called again
-   */
-  constructor(req: Request, bytesMax: number, beforeMore?: (bytes: number) => Promise<number>) {
+  constructor(req: Request, bytesMax: number, { announced, beforeMore }: Expected = {}) {
     this.#req = req
     this.#bytesMax = bytesMax
+    this.#together = announced === undefined ? undefined : Buffer.allocUnsafeSlow(announced)
     this.#beforeMore = beforeMore
     this.whole = new Promise((resolve, reject) => {
       this.#fail = reject
-      req.on('end', () => resolve(this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)))
+      req.on('end', () => resolve(this.#body()))
     })
     req.on('data', this.#take)
     // Node reports a client that went away as an error, and only to who listens.
@@ -88,10 +94,17 @@ class Arrival {
     return this.#bytes
   }
 
+  #body(): Buffer {
+    if (this.#together) return this.#together.subarray(0, this.#bytes)
+    return this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+  }
+
   readonly #take = (chunk: Buffer): void => {
+    const before = this.#bytes
     this.#bytes += chunk.length
     if (this.#bytes > this.#bytesMax) return void this.#stop(tooLarge(this.#bytesMax))
-    this.#chunks.push(chunk)
+    if (this.#together) chunk.copy(this.#together, before)
+    else this.#chunks.push(chunk)
     if (this.#beforeMore && this.#bytes > this.#readTo) void this.#wait(this.#beforeMore)
   }
 

@@ -25,3 +25,11 @@ test('a large text takes several iterations of the event loop, and what is not J
   expect(iterations.count).toBeGreaterThanOrEqual(8)
   await expect(parseInSlices(Buffer.from(text.slice(0, -1)), '')).rejects.toThrow(SyntaxError)
 })
+
+test('a large text of ASCII is parsed in another iteration than it is decoded', async () => {
+  using iterations = new Iterations()
+  const text = JSON.stringify({ text: 'x'.repeat(4 * sliceBytes) })
+  expect(await parseInSlices(Buffer.from(text), '')).toEqual(JSON.parse(text))
+  expect(iterations.count).toBeGreaterThanOrEqual(1)
+  await expect(parseInSlices(Buffer.from(text.slice(0, -1)), '')).rejects.toThrow(SyntaxError)
+})
