@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { asJson } from '../lib/as-json.ts'
 import { inputLimits, outputLimits } from '../limits.ts'
 import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
@@ -135,7 +136,7 @@ export async function loadTaskContent(db: Reader, task: Task, options: DocumentO
  */
 export function contentOfStarted(task: Task, message: A2aMessage, historyLength = historyMax): TaskContent | undefined {
   if (task.size > outputLimits.task.max) return undefined
-  return { task, statusMessage: null, history: historyLength > 0 ? [message] : [], artifacts: [] }
+  return { task, statusMessage: null, history: historyLength > 0 ? [asJson(message)] : [], artifacts: [] }
 }
 
 /** The same as `loadTaskDocuments`, without the parties. A page of more than 1 MiB is counted as a whole before it is read. */

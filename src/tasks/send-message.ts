@@ -34,7 +34,7 @@ export interface SendMessageInput {
 /** A task as its message left it. */
 export interface SentMessage {
   readonly task: Task
-  /** The message as it is stored, where it started the task: nothing else is in its history. */
+  /** The message with the ids of its task, where it started the task: nothing else is in its history. */
   readonly startedBy?: A2aMessage
 }
 
@@ -111,7 +111,7 @@ interface Sending extends SendMessageInput {
 
 /**
  * Stores the message with its task and its mail. A message to a new task, or to one that waits for its originator, makes the
- * task `submitted`; any other one joins the history. Returns the task, and the message as it is stored, with its bytes.
+ * task `submitted`; any other one joins the history. Returns the task, the message with its ids, and its bytes.
  */
 async function receive(
   tx: Transaction,
