@@ -14,9 +14,9 @@ export const separation = hasPlaces ? 'the gateway on a processor of its own' : 
 const v8Threads = 5
 
 /**
- * Gives the gateway the last processor, and the other processes the rest, to which the attacker has to keep as well. The threads of V8 run there
- * only while no other thread of the gateway wants to: elsewhere they have processors of their own, and here a longer collection would stop
- * the main thread for a tenth of a second.
+ * Gives the gateway the last processor, and the other processes the rest, to which the attacker has to keep as well. The threads of V8 get any
+ * processor, but only while nobody else wants it: with the rights of the main thread a longer collection would stop it for a tenth of a
+ * second. With its processor alone they would never run while it waits for them without sleeping, as it does when it frees large buffers.
  */
 export function separate(gatewayPid: number): void {
   if (!hasPlaces) return
@@ -26,7 +26,10 @@ export function separate(gatewayPid: number): void {
   if (!hasIdlePolicy) return
   const threads = readdirSync(`/proc/${gatewayPid}/task`).map(Number)
   const ofV8 = threads.sort((one, other) => one - other).slice(1, 1 + v8Threads)
-  for (const thread of ofV8) run('chrt', '-i', '-p', '0', String(thread))
+  for (const thread of ofV8) {
+    run('chrt', '-i', '-p', '0', String(thread))
+    run('taskset', '-cp', `0-${last}`, String(thread))
+  }
 }
 
 /** The words that start an attacker: with `chrt` it gets a processor only while nobody else wants it. */
