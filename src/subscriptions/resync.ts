@@ -15,7 +15,7 @@ import { subscriptionEvent } from './subscription-event.ts'
 import { requireWatermark } from './watermark.ts'
 
 /** A resync counts at least this part of a log, in events of its agent. It counts further until `countMaxMs` ms have passed. */
-const countedMin = 2_000
+const countedMin = 600
 const countMaxMs = 500
 
 /** What a resync answers. `countedTo`: present if not everything was counted: events after it are sent too. */
@@ -38,10 +38,11 @@ export async function resyncSubscription(
   sinceLogId: number,
 ): Promise<Resynced> {
   const { db } = context
+  const countUntil = performance.now() + countMaxMs
   for (;;) {
     const first = await db.transaction((tx) => requireResyncable(tx, caller, id, sinceLogId))
     const replay = new Replay(sinceLogId)
-    await replay.scan(db, first)
+    await replay.scan(db, first, countUntil)
     const result = await db.transaction(async (tx) => {
       const before = await requireResyncable(tx, caller, id, sinceLogId)
       return selectsAlike(first, before) ? moveBack(context, tx, caller, before, replay) : undefined
@@ -126,15 +127,14 @@ class Replay {
     return this.#eventsReplayed > 0 || this.#isCutShort
   }
 
-  async scan(db: Reader, subscription: WakeSubscription): Promise<void> {
+  async scan(db: Reader, subscription: WakeSubscription, until: number): Promise<void> {
     // A target without a channel keeps its cursor until there is one: nothing is sent again now.
     if (!isDeliverable(subscription.harnessTarget)) return
-    const end = performance.now() + countMaxMs
     let looked = 0
     for await (const page of scanPending(db, subscription, this.#scannedTo)) {
       this.#count(page)
       looked += pageMax
-      this.#isCutShort = page.more && looked >= countedMin && performance.now() > end
+      this.#isCutShort = page.more && looked >= countedMin && performance.now() > until
       if (this.#isCutShort) return
     }
   }

@@ -111,6 +111,8 @@ function take(key: string): Session | undefined {
 function resume(connection: Connection, session: Session): void {
   const { socket, greeting } = session
   socket.removeAllListeners('close').removeAllListeners('error').ref()
+  // Each client adds one and leaves it. The first is the socket's own.
+  for (const listener of socket.listeners('end').slice(1)) socket.off('end', listener as () => void)
   socket.on('error', (error) => connection.emit('error', error))
   socket.on('close', () => connection.emit('end'))
   connection.stream = socket
