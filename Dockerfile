@@ -22,6 +22,8 @@ RUN npm run build
 
 FROM ${NODE_SLIM} AS gateway
 ENV NODE_ENV=production ROUSE_HOST=0.0.0.0 ROUSE_DATA_DIR=/data
+# Memory of large messages is used again rather than returned to the system (docs/operations.md, "Memory").
+ENV MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=134217728
 WORKDIR /app
 # The only place that is written to.
 RUN install -d -o node -g node -m 700 /data

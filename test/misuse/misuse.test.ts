@@ -28,6 +28,9 @@ const attackMaxMs = 1_800_000
 /** Large tasks are taken as slowly as the rate for them allows. */
 const readyMaxMs = 180_000
 
+/** As the image and the systemd unit set it. */
+const deployedMemory = { MALLOC_MMAP_THRESHOLD_: '33554432', MALLOC_TRIM_THRESHOLD_: '134217728' }
+
 /** After an attack, before the next window: what removed agents have left is deleted meanwhile. */
 const restSeconds = 2
 
@@ -64,7 +67,7 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   await using nameServer = await startDeafNameServer()
   const directory = mkdtempSync(join(tmpdir(), 'rouse-misuse-'))
   const reader = new LoopDelayReader(join(directory, 'loop.json'))
-  const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address, ...reader.env }
+  const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address, ...deployedMemory, ...reader.env }
   await using gateway = await startProcessGateway(env, { words: rouseWords([]) })
   separate(gateway.pid)
   await using victims = await Victims.settle(gateway)
