@@ -24,7 +24,8 @@ export function countAnswers(app: Express, unsent: Unsent, refuse: (res: Respons
   const end = ServerResponse.prototype.end as (this: Response, ...given: unknown[]) => Response
   app.response.end = function (this: Response, ...given: unknown[]) {
     const bytes = sizeOf(given[0])
-    if (bytes < smallBytes) return end.apply(this, given)
+    // Of a client that has gone away nobody reads the answer, and no further `close` tells that it is over.
+    if (bytes < smallBytes || this.closed) return end.apply(this, given)
     const caller = this.locals?.caller as Caller | undefined
     const reader = caller ? readerOf(caller) : { keyId: `address:${this.req.socket.remoteAddress}` }
     try {

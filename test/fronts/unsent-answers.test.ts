@@ -1,0 +1,44 @@
+import { EventEmitter, once } from 'node:events'
+import { request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express, { type Response } from 'express'
+import { expect, test } from 'vitest'
+import { Unsent } from '../../src/fronts/unsent.ts'
+import { countAnswers } from '../../src/fronts/unsent-answers.ts'
+
+const large = 'x'.repeat(100_000)
+
+test('an answer counts until it is read, and not if its client has gone away before', async () => {
+  const unsent = new Unsent()
+  const app = express()
+  countAnswers(app, unsent, () => expect.unreachable())
+  app.use((_req, res, next) => {
+    res.locals.caller = { kind: 'agent', id: 'agent', keyId: 'key' }
+    next()
+  })
+  const asked = new EventEmitter()
+  app.get('/late', (_req, res) => void asked.emit('late', res))
+  app.get('/', (_req, res) => void res.end(large))
+  await using server = listening(app.listen(0))
+
+  const answer = await fetch(`${server.url}/`)
+  expect(await answer.text()).toBe(large)
+
+  const req = request(`${server.url}/late`).on('error', () => {})
+  req.end()
+  const [res] = (await once(asked, 'late')) as [Response]
+  req.destroy()
+  await once(res, 'close')
+  res.end(large)
+  expect(unsent.bytesOf('key')).toBe(0)
+})
+
+function listening(server: Server): AsyncDisposable & { url: string } {
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+    },
+  }
+}
