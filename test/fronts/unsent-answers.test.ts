@@ -8,7 +8,7 @@ import { countAnswers } from '../../src/fronts/unsent-answers.ts'
 
 const large = 'x'.repeat(100_000)
 
-test('an answer counts until it is read, and not if its client has gone away before', async () => {
+test('an answer to a client that has gone away does not count as unread', async () => {
   const unsent = new Unsent()
   const app = express()
   countAnswers(app, unsent, () => expect.unreachable())
@@ -18,11 +18,7 @@ test('an answer counts until it is read, and not if its client has gone away bef
   })
   const asked = new EventEmitter()
   app.get('/late', (_req, res) => void asked.emit('late', res))
-  app.get('/', (_req, res) => void res.end(large))
   await using server = listening(app.listen(0))
-
-  const answer = await fetch(`${server.url}/`)
-  expect(await answer.text()).toBe(large)
 
   const req = request(`${server.url}/late`).on('error', () => {})
   req.end()
