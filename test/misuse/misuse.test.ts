@@ -10,7 +10,7 @@ import { besideStore, engine, onPostgres } from '../support/store.ts'
 import { type AttackName, attacks } from './attacks.ts'
 import { startDeafNameServer } from './deaf-name-server.ts'
 import { type LoopDelay, LoopDelayReader } from './loop-delay.ts'
-import { attackerWords, separate, separation } from './places.ts'
+import { attackerWords, separate, separateServer, separation } from './places.ts'
 import { percentileOf, ratioInterval } from './ratio-interval.ts'
 import { ThreadClock } from './thread-clock.ts'
 import { type Feelings, Victims, type Wait } from './victims.ts'
@@ -70,6 +70,10 @@ test.each(names)('one agent that %s harms nobody else', { timeout: attackMaxMs }
   const env = { ROUSE_LOG_LEVEL: 'error', ROUSE_NAME_SERVERS: nameServer.address, ...deployedMemory, ...reader.env }
   await using gateway = await startProcessGateway(env, { words: rouseWords([]) })
   separate(gateway.pid)
+  if (onPostgres) {
+    const [backend] = await besideStore(gateway.dataDir, 'select pg_backend_pid() as pid')
+    separateServer(Number(backend!.pid))
+  }
   await using victims = await Victims.settle(gateway)
   await victims.feel(3)
   const clock = new ThreadClock(gateway.pid)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
 /** Before this process keeps to some of them. */
@@ -29,6 +29,34 @@ export function separate(gatewayPid: number): void {
   for (const thread of ofV8) {
     run('chrt', '-i', '-p', '0', String(thread))
     run('taskset', '-cp', `0-${last}`, String(thread))
+  }
+}
+
+/**
+ * Gives a database server that runs on this machine the processors of the others, before anybody else who wants them: as on a machine of
+ * its own, with as many processors, it waits for nobody but itself.
+ * @param backendPid of one of its connections
+ */
+export function separateServer(backendPid: number): void {
+  if (!hasPlaces || !hasIdlePolicy || parentOf(backendPid) === undefined) return
+  const server = parentOf(backendPid)!
+  const last = processors - 1
+  const ofServer = readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid === server || parentOf(pid) === server)
+  for (const pid of ofServer) {
+    run('taskset', '-cp', last === 1 ? '0' : `0-${last - 1}`, String(pid))
+    run('chrt', '-r', '-p', '1', String(pid))
+  }
+}
+
+/** The parent of a process of PostgreSQL; undefined: there is no such process here. */
+function parentOf(pid: number): number | undefined {
+  try {
+    const [, name, parent] = /\((.*)\) \S+ (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))!
+    return name === 'postgres' ? Number(parent) : undefined
+  } catch {
+    return undefined
   }
 }
 
