@@ -38,15 +38,15 @@ export function separate(gatewayPid: number): void {
  * @param backendPid of one of its connections
  */
 export function separateServer(backendPid: number): void {
-  if (!hasPlaces || !hasIdlePolicy || parentOf(backendPid) === undefined) return
-  const server = parentOf(backendPid)!
+  const server = parentOf(backendPid)
+  if (!hasPlaces || server === undefined) return
   const last = processors - 1
   const ofServer = readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid === server || parentOf(pid) === server)
   for (const pid of ofServer) {
     run('taskset', '-cp', last === 1 ? '0' : `0-${last - 1}`, String(pid))
-    run('chrt', '-r', '-p', '1', String(pid))
+    run('renice', '-n', '-20', '-p', String(pid))
   }
 }
 

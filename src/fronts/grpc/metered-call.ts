@@ -57,9 +57,11 @@ export class MeteredCall extends ServerInterceptingCall {
       if (this.#method.responseStream) callback()
       return
     }
+    const stream = streamOf(this.#wire)
+    // Of a client that has gone away nobody reads the answer, and no further `close` tells that it is over. grpc-js drops it.
+    if (stream.destroyed) return super.sendMessage(bytes, callback)
     this.#note(bytes.length)
     const taken = unsent.add(reader, bytes.length)
-    const stream = streamOf(this.#wire)
     stream.once('close', taken)
     // Node's time-out runs from the last byte sent, so a slow client is not cut off.
     if (stream.listenerCount('timeout') === 0) {

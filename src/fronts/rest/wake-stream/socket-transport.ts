@@ -34,6 +34,7 @@ export function socketTransport(
     noteMoved(res, Buffer.byteLength(text))
     socket.send(text)
     if (!req.socket.writableNeedDrain) return
+    req.socket.off('drain', taken)
     taken()
     taken = unsent.add(reader, socket.bufferedAmount)
     req.socket.once('drain', taken)
