@@ -7,7 +7,7 @@ import { limited, p, sql, statement } from '../storage/statement.ts'
 import { assembleArtifacts, type Chunk } from './artifact.ts'
 import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { A2aArtifact, A2aMessage, Omitted, Task } from './task.ts'
-import { readMessageTexts, readTaskMessage } from './task-message-store.ts'
+import { readMessageRows, readTaskMessage, textOf } from './task-message-store.ts'
 
 interface Size {
   readonly seq: number
@@ -221,7 +221,8 @@ async function readMessages(db: Reader, task: Task, messages: readonly Size[], b
   const read: A2aMessage[] = []
   for (const group of groupsOf(messages.toReversed())) {
     await pauses.before(bytesOf(group))
-    for (const text of await readMessageTexts(db, task.id, seqsOf(group))) {
+    for (const row of await readMessageRows(db, task.id, seqsOf(group))) {
+      const text = await textOf(db, row, by)
       await pauses.before(text.length)
       read.push(JSON.parse(text) as A2aMessage)
     }

@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
 import { inputLimits, taskLimits } from '../limits.ts'
+import type { MessagePieces } from './message-pieces.ts'
 
 /** A message or an artifact chunk as the store keeps it. */
 export interface Encoded {
@@ -14,6 +15,8 @@ export interface Encoded {
 /** The same for a message, of which a large one is bytes in UTF-8: they are stored without another conversion. */
 export interface EncodedMessage extends Omit<Encoded, 'text'> {
   readonly text: string | Buffer
+  /** Where the beginning of its text is, if it is not in `text`. `bytes` and `size` count all of it. */
+  readonly pieces?: MessagePieces | undefined
 }
 
 /** Errors: `payload-too-large`, `invalid-request`. */

@@ -2,13 +2,17 @@ import { jsonInChunks } from '../lib/json-in-chunks.ts'
 import { beginSlice, sliceBytes } from '../lib/pauses.ts'
 import { weightUpTo } from '../lib/weight.ts'
 import { inputLimits } from '../limits.ts'
+import type { Database } from '../storage/database.ts'
 import { type EncodedMessage, encodedWithin, requireShallow } from './encoded.ts'
+import { discardPieces, storePieces } from './message-pieces.ts'
 import type { A2aMessage } from './task.ts'
 
 /** A large message as it is stored, but for the ids of its task and context: those are known only in its transaction. */
 export interface LargeMessage {
   /** Puts the ids in. Errors: `payload-too-large`, `invalid-request`. */
   stamp(stamped: A2aMessage): EncodedMessage
+  /** Call it where the message is not stored, whatever the reason: deletes what was stored before its transaction. */
+  discard(): Promise<void>
 }
 
 /** Whether the work on a value takes more than one slice. */
@@ -17,11 +21,12 @@ export function isLarge(value: unknown): boolean {
 }
 
 /**
- * Encodes a large message over several iterations of the event loop. What is wrong with it is thrown when it is stamped, after what the
- * transaction refuses.
+ * Encodes a large message over several iterations of the event loop, and stores most of a very large one in pieces. What is wrong with it
+ * is thrown when it is stamped, after what the transaction refuses. Errors: `storage-unavailable`.
  * @param by the id of its sender
  */
-export async function encodeLarge(
+export async function prepareLarge(
+  db: Database,
   { taskId: _, contextId: __, ...content }: A2aMessage,
   by: string,
 ): Promise<LargeMessage> {
@@ -34,14 +39,20 @@ export async function encodeLarge(
       stamp() {
         throw problem
       },
+      async discard() {},
     }
   }
   const json = await jsonInChunks(content, by, idsMax)
+  const pieces = json.length <= inputLimits.messageBytes.max ? await storePieces(db, json, by) : undefined
   return {
     stamp({ taskId, contextId }) {
       const ids = { taskId, contextId }
       const text = withMore(json, `,${JSON.stringify(ids).slice(1)}`)
-      return encodedWithin(text, values + Object.keys(ids).length, 'message')
+      const whole = encodedWithin(text, values + Object.keys(ids).length, 'message')
+      return pieces ? { ...whole, text: text.subarray(pieces.bytes), pieces } : whole
+    },
+    async discard() {
+      if (pieces) await discardPieces(db, pieces.id)
     },
   }
 }

@@ -9,7 +9,7 @@ import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
 import { encode } from './encoded.ts'
-import { encodeLarge, type LargeMessage } from './large-message.ts'
+import { type LargeMessage, prepareLarge } from './large-message.ts'
 import { readSendOptions, requireAcceptedModes, type SendOptions, stampMessage, subjectOf } from './message-input.ts'
 import { requireContact, requireReferences, requireTaskToContinue } from './send-guards.ts'
 import { isInterrupted } from './state.ts'
@@ -36,6 +36,8 @@ export interface SentMessage {
   readonly task: Task
   /** The message with the ids of its task, where it started the task: nothing else is in its history. */
   readonly startedBy?: A2aMessage
+  /** The message was stored before. */
+  readonly isRepeat?: true
 }
 
 /**
@@ -54,12 +56,25 @@ export function sendMessage(
   context.usage.requireRoom(caller)
   // A repeat is answered whatever its sender has sent since.
   if (!idempotency) context.sends.check(caller, agent)
-  // A large one is encoded before the transaction, which others wait for.
-  const send = () =>
-    input.isLarge
-      ? encodeLarge(message, caller.id).then((large) => storeMessage(context, caller, agent, input, large))
-      : storeMessage(context, caller, agent, input)
+  const send = () => (input.isLarge ? storeLarge : storeMessage)(context, caller, agent, input)
   return idempotency ? context.repeats.run(caller.id, agent.id, idempotency, send) : send()
+}
+
+/** A large message is prepared before the transaction, which others wait for. */
+async function storeLarge(
+  context: TaskContext,
+  caller: Caller,
+  agent: Agent,
+  input: SendMessageInput,
+): Promise<SentMessage> {
+  const large = await prepareLarge(context.db, input.message, caller.id)
+  const sent = await storeMessage(context, caller, agent, input, large).catch(async (error) => {
+    // The answer says why it was not stored. What cannot be deleted now is deleted by a sweep.
+    await large.discard().catch(() => {})
+    throw error
+  })
+  if (sent.isRepeat) await large.discard()
+  return sent
 }
 
 function storeMessage(
@@ -78,7 +93,7 @@ function storeMessage(
   }
   return context.db.transaction(async (tx) => {
     const repeat = await findRepeat(tx, caller, agent, input)
-    if (repeat) return { task: repeat }
+    if (repeat) return { task: repeat, isRepeat: true }
     await requireReferences(tx, caller, message)
     const taskId = taskIdOf(message)
     await input.room?.(tx, taskId)

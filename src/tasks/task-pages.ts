@@ -6,6 +6,7 @@ import type { Chunk } from './artifact.ts'
 import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { BeginReading } from './content-within.ts'
 import type { A2aMessage, Task } from './task.ts'
+import { type MessageRow, textOf } from './task-message-store.ts'
 
 interface Range {
   readonly taskId: string
@@ -24,7 +25,10 @@ interface Numbered {
 
 const messageSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(message)) as "size" from task_message
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
-const messages = statement<Range, Numbered & { message: string }>(sql`select seq, message from task_message
+const messages = statement<
+  Range,
+  Numbered & MessageRow
+>(sql`select seq, message, pieces_id as "piecesId" from task_message
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 const chunkSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(artifact)) as "size" from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
@@ -50,9 +54,10 @@ interface TaskPart<Item> {
 /** A page of a task's messages, oldest first. An answer with the whole task may have room for fewer. Errors: those of `beginReading`. */
 export function readMessagePage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<{ message: A2aMessage }>> {
   const range = { taskId: task.id, after: query.after, upTo: task.messageCount }
-  return readPage(db, { sizes: messageSizes, rows: messages }, range, query, ({ seq, message }) => ({
-    seq,
-    message: JSON.parse(message),
+  const by = query.beginReading?.by ?? ''
+  return readPage(db, { sizes: messageSizes, rows: messages }, range, query, async (row) => ({
+    seq: row.seq,
+    message: JSON.parse(await textOf(db, row, by)),
   }))
 }
 
@@ -71,7 +76,7 @@ async function readPage<Row, Item>(
   { sizes, rows }: { readonly sizes: Statement<Range, Size>; readonly rows: Statement<Range, Row> },
   range: Omit<Range, 'limit'>,
   { limit, sizeMax = outputLimits.task.max, beginReading }: PageQuery,
-  toItem: (row: Row) => Item & Numbered,
+  toItem: (row: Row) => (Item & Numbered) | Promise<Item & Numbered>,
 ): Promise<TaskPart<Item>> {
   const found = await db.all(sizes, { limit: limit + 1, ...range })
   const kept: Size[] = []
@@ -90,7 +95,7 @@ async function readPage<Row, Item>(
     // What is read in one slice is parsed in another one.
     for (const [index, row] of read.entries()) {
       await pauses.before(group[index]?.size ?? 0)
-      items.push(toItem(row))
+      items.push(await toItem(row))
     }
   }
   return { items, more: found.length > kept.length, size }

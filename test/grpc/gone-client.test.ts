@@ -3,10 +3,10 @@ import {
   Client,
   credentials,
   type MethodDefinition,
-  type sendUnaryData,
   Server,
   ServerCredentials,
   type ServerUnaryCall,
+  type sendUnaryData,
   status,
 } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
@@ -51,7 +51,9 @@ test('an answer over gRPC to a client that has gone away does not count as unrea
     },
   )
   const port = await new Promise<number>((bound, fail) =>
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, at) => (error ? fail(error) : bound(at))),
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, at) =>
+      error ? fail(error) : bound(at),
+    ),
   )
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure())
   try {

@@ -11,6 +11,8 @@ const large = {
   task_chunk: ['artifact'],
   message: ['subject', 'tagged_concepts', 'payload', 'body'],
 } as const
+/** A column that a later migration adds is the last one, and is read without the ones before it where it is null: the row's header tells. */
+const addedLater: Readonly<Record<string, readonly string[]>> = { task_message: ['pieces_id'] }
 const tables = Object.keys(large) as (keyof typeof large)[]
 const folder = join(import.meta.dirname, '../../drizzle/sqlite')
 
@@ -22,7 +24,7 @@ interface Column {
 }
 
 const columnsOf = (db: Sqlite.Database, table: string): Column[] =>
-  db.prepare(`pragma table_info(${table})`).all() as Column[]
+  (db.prepare(`pragma table_info(${table})`).all() as Column[]).filter(({ name }) => !addedLater[table]?.includes(name))
 
 /** A store as the version before made it, with a row of each table, and of each column that may be null one row with it and one without. */
 function olderStore(): Sqlite.Database {
@@ -49,7 +51,10 @@ function olderStore(): Sqlite.Database {
   return db
 }
 
-const rowsOf = (db: Sqlite.Database, table: string): unknown[] => db.prepare(`select * from ${table} order by 1`).all()
+const rowsOf = (db: Sqlite.Database, table: string): unknown[] => {
+  const columns = columnsOf(db, table).map(({ name }) => name)
+  return db.prepare(`select ${columns.join(', ')} from ${table} order by 1`).all()
+}
 
 test('an older store keeps every value of its large rows', () => {
   const db = olderStore()

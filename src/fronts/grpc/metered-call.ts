@@ -59,7 +59,10 @@ export class MeteredCall extends ServerInterceptingCall {
     }
     const stream = streamOf(this.#wire)
     // Of a client that has gone away nobody reads the answer, and no further `close` tells that it is over. grpc-js drops it.
-    if (stream.destroyed) return super.sendMessage(bytes, callback)
+    if (stream.destroyed) {
+      super.sendMessage(bytes, callback)
+      return
+    }
     this.#note(bytes.length)
     const taken = unsent.add(reader, bytes.length)
     stream.once('close', taken)
