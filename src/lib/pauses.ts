@@ -8,43 +8,76 @@ const restPart = 4
 const restMaxMs = 50
 /** An iteration of the event loop that takes longer has done work of others, in ms. */
 const emptyMs = 0.1
+/** How long a caller is active after it has asked for something, in ms. */
+const activeMs = 250
+
+interface Slice {
+  readonly by: string
+  readonly begin: () => void
+}
 
 /** Slices of long work that wait. */
-const waiting = new Turns<() => void>()
+const waiting = new Turns<Slice>()
 let isWorking = false
+/** The last two callers that are not the same. */
+let latest = { by: '', at: Number.NEGATIVE_INFINITY }
+let before = latest
+
+/** Notes that a caller asks for something. */
+export function noteActive(by: string): void {
+  const at = performance.now()
+  if (latest.by === by) {
+    latest.at = at
+    return
+  }
+  before = latest
+  latest = { by, at }
+}
+
+function areOthersActive(by: string): boolean {
+  const other = latest.by === by ? before : latest
+  return performance.now() - other.at < activeMs
+}
 
 /**
  * Resolves when a slice of long work may begin: work of several ms that cannot be interrupted. All long work of this thread is done one
  * slice at a time, and callers share its time: much work of one delays its own. After each slice, others have four times as long for their
- * work as it took, if they have any.
+ * work as it took, if they are active or have any.
  * @param by the id of the caller that the work is done for; '': the gateway itself
  */
 export function beginSlice(by: string): Promise<void> {
-  const begun = new Promise<void>((resolve) => waiting.add(by, resolve))
+  const begun = new Promise<void>((resolve) => waiting.add(by, { by, begin: resolve }))
   if (!isWorking) void workOff()
   return begun
 }
 
 async function workOff(): Promise<void> {
   isWorking = true
-  for (let begin = waiting.take(); begin; begin = waiting.take()) {
+  for (let slice = waiting.take(); slice; slice = waiting.take()) {
     const begunAt = performance.now()
-    begin()
+    slice.begin()
     await nextIteration()
     const took = performance.now() - begunAt
     waiting.count(took)
-    await letOthersWork(Math.min(took * restPart, restMaxMs))
+    await letOthersWork(slice.by, Math.min(took * restPart, restMaxMs))
   }
   isWorking = false
 }
 
-/** Passes over many iterations of the event loop rather than waiting once: it accepts only one connection in each. */
-async function letOthersWork(maxMs: number): Promise<void> {
+/**
+ * Passes over many iterations of the event loop rather than waiting once: it accepts only one connection in each. While others are active,
+ * an iteration without work means that theirs waits for the store or for a network: it comes back soon.
+ */
+async function letOthersWork(by: string, maxMs: number): Promise<void> {
   const begun = performance.now()
-  for (let before = begun, now = begun; ; before = now) {
+  for (let last = begun, now = begun; ; last = now) {
     await nextIteration()
     now = performance.now()
-    if (now - before < emptyMs || now - begun >= maxMs) return
+    if (now - begun >= maxMs) return
+    if (now - last >= emptyMs) continue
+    if (!areOthersActive(by)) return
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    now = performance.now()
   }
 }
 

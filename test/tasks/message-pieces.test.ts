@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
 import { sliceBytes } from '../../src/lib/pauses.ts'
 import { discardPieces, prunePieces, readPieces, storePieces, takePieces } from '../../src/tasks/message-pieces.ts'
 import { dataDirectory } from '../support/data-directory.ts'
@@ -23,7 +24,7 @@ afterAll(() => gateway[Symbol.asyncDispose]())
 /** 3 MB, in which each piece would end within a character if it had its whole size. */
 const text = `a${'ж😀é\\"'.repeat(250_000)}`
 const headers = { 'A2A-Version': '1.0' }
-const send = (message: object = {}, more: Record<string, string> = {}) =>
+const send = (message: JsonObject = {}, more: Record<string, string> = {}) =>
   gateway.send('donna', text, { key: lucy.key, message, headers: { ...headers, ...more } })
 const get = async (path: string) => (await gateway.call('GET', path, undefined, donna)).body
 

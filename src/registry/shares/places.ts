@@ -2,6 +2,7 @@ import { companyLimits } from '../../gateway-limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { FairQueue, type Member } from '../../lib/fair-queue.ts'
 import { KeyedSemaphore, type Leave } from '../../lib/keyed-semaphore.ts'
+import { noteActive } from '../../lib/pauses.ts'
 import type { Caller } from '../callers/caller.ts'
 import { limitFor } from './caller-limits.ts'
 import { Company } from './company.ts'
@@ -48,6 +49,7 @@ export class Places {
    * the function that ends it, or a promise of it where the request has to wait. Errors: `rate-limited` where too many wait.
    */
   enter(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
+    noteActive(caller.id)
     const inCompany = this.#company.note(shareOf(caller))
     // The admin key waits in no line. Others let it go first.
     if (isUnlimited(caller)) return this.#enterQueue({ caller, request, inCompany })
@@ -72,6 +74,7 @@ export class Places {
 
   /** Lets a request begin that `Rates.takeRevocation` has let in: it waits for no other request of its agent or its project. */
   enterRevocation(caller: Caller, request?: Bulk): Leave | Promise<Leave> {
+    noteActive(caller.id)
     const inCompany = this.#company.note(shareOf(caller))
     return this.#enterQueue({ caller, request, inCompany, share: caller.keyId })
   }
