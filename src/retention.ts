@@ -56,8 +56,16 @@ export function retentionSweep({ db, clock, log }: Base, retention: Retention): 
     async run(signal) {
       const now = clock.now()
       const pruned: Record<string, number> = {}
-      for (const [name, prune] of Object.entries(prunes)) pruned[name] = await prune(db, now, retention, signal)
+      const failures: unknown[] = []
+      // Without room for its archive, mail cannot be removed. The others can, and make room.
+      for (const [name, prune] of Object.entries(prunes)) {
+        pruned[name] = await prune(db, now, retention, signal).catch((error: unknown) => {
+          failures.push(error)
+          return 0
+        })
+      }
       if (Object.values(pruned).some((count) => count > 0)) log.info(pruned, 'retention.pruned')
+      if (failures.length > 0) throw failures[0]
       return false
     },
   }

@@ -10,10 +10,15 @@ const restMaxMs = 50
 const emptyMs = 0.1
 /** How long a caller is active after it has asked for something, in ms. */
 const activeMs = 250
+/** After a slice that has waited for so long for the slices of others, the next one begins as soon as nobody has work, in ms. */
+const lateMs = 500
 
 interface Slice {
   readonly by: string
-  readonly begin: () => void
+  /** When it began to wait. */
+  readonly at: number
+  /** Begins its work. A promise: the slice lasts until it is settled. */
+  readonly begin: () => Promise<unknown> | undefined
 }
 
 /** Slices of long work that wait. */
@@ -34,8 +39,9 @@ export function noteActive(by: string): void {
   latest = { by, at }
 }
 
+/** Whoever the gateway itself works for is one of those that are active. */
 function areOthersActive(by: string): boolean {
-  const other = latest.by === by ? before : latest
+  const other = latest.by === by || by === '' ? before : latest
   return performance.now() - other.at < activeMs
 }
 
@@ -46,36 +52,66 @@ function areOthersActive(by: string): boolean {
  * @param by the id of the caller that the work is done for; '': the gateway itself
  */
 export function beginSlice(by: string): Promise<void> {
-  const begun = new Promise<void>((resolve) => waiting.add(by, { by, begin: resolve }))
+  return new Promise((resolve) => {
+    const begin = (): undefined => void resolve()
+    wait({ by, at: performance.now(), begin })
+  })
+}
+
+/**
+ * Does work with the store in a slice of its own, which lasts until the store has answered: what it takes of this thread is done after the
+ * work was asked for. No other slice begins meanwhile. The work must not wait for a slice.
+ */
+export function inSlice<T>(by: string, work: () => Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const begin = (): Promise<void> => work().then(resolve, reject)
+    wait({ by, at: performance.now(), begin })
+  })
+}
+
+function wait(slice: Slice): void {
+  waiting.add(slice.by, slice)
   if (!isWorking) void workOff()
-  return begun
 }
 
 async function workOff(): Promise<void> {
   isWorking = true
   for (let slice = waiting.take(); slice; slice = waiting.take()) {
     const begunAt = performance.now()
-    slice.begin()
-    await nextIteration()
-    const took = performance.now() - begunAt
+    const isLate = begunAt - slice.at > lateMs
+    const took = await work(slice)
     waiting.count(took)
-    await letOthersWork(slice.by, Math.min(took * restPart, restMaxMs))
+    const mayRest = !isLate && areOthersActive(slice.by)
+    await letOthersWork(Math.min(took * restPart, restMaxMs), mayRest)
   }
   isWorking = false
+}
+
+/** Does a slice. Returns how long this thread has worked since it began, in ms. */
+async function work(slice: Slice): Promise<number> {
+  const begunAt = performance.now()
+  const loop = performance.eventLoopUtilization()
+  const ended = slice.begin()
+  await nextIteration()
+  if (!ended) return performance.now() - begunAt
+  await ended
+  return performance.eventLoopUtilization(loop).active
 }
 
 /**
  * Passes over many iterations of the event loop rather than waiting once: it accepts only one connection in each. While others are active,
  * an iteration without work means that theirs waits for the store or for a network: it comes back soon.
+ * @param mayRest whether to go on through such iterations
  */
-async function letOthersWork(by: string, maxMs: number): Promise<void> {
+async function letOthersWork(maxMs: number, mayRest: boolean): Promise<void> {
   const begun = performance.now()
   for (let last = begun, now = begun; ; last = now) {
     await nextIteration()
     now = performance.now()
     if (now - begun >= maxMs) return
     if (now - last >= emptyMs) continue
-    if (!areOthersActive(by)) return
+    // A timer takes a ms at least.
+    if (!mayRest || maxMs < 1) return
     await new Promise((resolve) => setTimeout(resolve, 1))
     now = performance.now()
   }

@@ -74,6 +74,12 @@ export const forUpdate: SQL = sql.raw('/*postgres for no key update */')
  */
 export const inOnce = (ids: SQL): SQL => sql`/*array*/in (${ids}/*array*/)`
 
+/**
+ * The value that a key is compared with in a join: `where id = ${joined('v.column1')}`. PostgreSQL then can only look it up. If it may compare two
+ * columns, it reads a table that had few rows when it was counted from its beginning to its end, once for each value.
+ */
+export const joined = (column: string): SQL => sql.raw(`/*postgres any(array[*/${column}/*postgres ])*/`)
+
 /** A named parameter of a statement. */
 export const p = (name: string): Placeholder => sql.placeholder(name)
 

@@ -4,14 +4,14 @@ import { weightUpTo } from '../lib/weight.ts'
 import { inputLimits } from '../limits.ts'
 import type { Database } from '../storage/database.ts'
 import { type EncodedMessage, encodedWithin, requireShallow } from './encoded.ts'
-import { discardPieces, storePieces } from './message-pieces.ts'
+import { discardPieces, leftToPrune, storePieces } from './message-pieces.ts'
 import type { A2aMessage } from './task.ts'
 
 /** A large message as it is stored, but for the ids of its task and context: those are known only in its transaction. */
 export interface LargeMessage {
   /** Puts the ids in. Errors: `payload-too-large`, `invalid-request`. */
   stamp(stamped: A2aMessage): EncodedMessage
-  /** Call it where the message is not stored, whatever the reason: deletes what was stored before its transaction. */
+  /** Call it where the message is not stored, whatever the reason: deletes what was stored before its transaction. Never rejects. */
   discard(): Promise<void>
 }
 
@@ -52,7 +52,7 @@ export async function prepareLarge(
       return pieces ? { ...whole, text: text.subarray(pieces.bytes), pieces } : whole
     },
     async discard() {
-      if (pieces) await discardPieces(db, pieces.id)
+      if (pieces) await discardPieces(db, pieces.id, by).catch(leftToPrune)
     },
   }
 }

@@ -1,12 +1,12 @@
 import { Problem } from '../errors.ts'
 import { newUuid } from '../lib/ids.ts'
-import { beginSlice, sliceBytes } from '../lib/pauses.ts'
+import { beginSlice, inSlice, sliceBytes } from '../lib/pauses.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 
 /** A text with fewer bytes is stored in one row. */
 const inPiecesFrom = 4 * sliceBytes
-/** How long a message may take from its first piece to its row. */
+/** How long a message may take from one of its pieces to the next, or to its row. */
 const pendingMs = 3_600_000
 /** How many pieces one transaction deletes: 2 MiB. */
 const deletedAtOnce = 8
@@ -19,6 +19,9 @@ const insertPiece = statement<{ piecesId: string; nth: number; piece: Buffer }>(
 )
 const pieceAt = statement<{ piecesId: string; nth: number }, { piece: string }>(
   sql`select piece from task_message_piece where pieces_id = ${p('piecesId')} and nth = ${p('nth')}`,
+)
+const renewPending = statement<{ piecesId: string; now: number }>(
+  sql`update task_message_pending set created_at = ${p('now')} where pieces_id = ${p('piecesId')} and created_at > 0`,
 )
 const endPending = statement<{ piecesId: string }>(
   sql`delete from task_message_pending where pieces_id = ${p('piecesId')} and created_at > 0`,
@@ -54,19 +57,37 @@ export interface MessagePieces {
 export async function storePieces(db: Database, text: Buffer, by: string): Promise<MessagePieces | undefined> {
   if (text.length < inPiecesFrom) return undefined
   const piecesId = newUuid()
-  const ends = endsOf(text)
   let begin = 0
-  for (const [nth, end] of ends.entries()) {
-    await beginSlice(by)
-    const piece = text.subarray(begin, end)
-    await db.transaction(async (tx) => {
-      if (nth === 0) await tx.run(insertPending, { piecesId, now: tx.now })
-      await tx.run(insertPiece, { piecesId, nth, piece })
-    })
-    begin = end
+  try {
+    for (const [nth, end] of endsOf(text).entries()) {
+      const piece = text.subarray(begin, end)
+      await inSlice(by, () => db.transaction((tx) => storePiece(tx, { piecesId, nth, piece })))
+      begin = end
+    }
+  } catch (error) {
+    await discardPieces(db, piecesId, by).catch(leftToPrune)
+    throw error
   }
   return { id: piecesId, bytes: begin }
 }
+
+interface Piece {
+  readonly piecesId: string
+  readonly nth: number
+  readonly piece: Buffer
+}
+
+async function storePiece(tx: Transaction, { piecesId, nth, piece }: Piece): Promise<void> {
+  if (nth === 0) await tx.run(insertPending, { piecesId, now: tx.now })
+  else if ((await tx.run(renewPending, { piecesId, now: tx.now })) === 0) throw tookTooLong()
+  await tx.run(insertPiece, { piecesId, nth, piece })
+}
+
+/** Pieces that cannot be deleted now are deleted by `prunePieces`. */
+export const leftToPrune = (): void => {}
+
+const tookTooLong = (): Problem =>
+  new Problem('storage-unavailable', { detail: 'The message took too long to be stored. Send it again.' })
 
 /** Where the pieces of a text end: between characters, and so that something is left for the row. */
 function endsOf(text: Buffer): number[] {
@@ -84,8 +105,7 @@ const isWithinCharacter = (byte: number): boolean => (byte & 0xc0) === 0x80
 
 /** Joins the transaction that stores the row. Errors: `storage-unavailable`, when the pieces were deleted meanwhile. */
 export async function takePieces(tx: Transaction, { id }: MessagePieces): Promise<void> {
-  if ((await tx.run(endPending, { piecesId: id })) === 1) return
-  throw new Problem('storage-unavailable', { detail: 'The message took too long to be stored. Send it again.' })
+  if ((await tx.run(endPending, { piecesId: id })) === 0) throw tookTooLong()
 }
 
 /** Returns the text in the pieces, read over several iterations of the event loop: in slices of `by`. */
@@ -99,14 +119,13 @@ export async function readPieces(db: Reader, piecesId: string, by: string): Prom
   }
 }
 
-/** Deletes the pieces of a message that is not stored: does nothing to those of one that is. Errors: `storage-unavailable`. */
-export async function discardPieces(db: Database, piecesId: string): Promise<void> {
+/** Deletes the pieces of a message that is not stored, in slices of `by`: does nothing to those of one that is. Errors: `storage-unavailable`. */
+export async function discardPieces(db: Database, piecesId: string, by: string): Promise<void> {
   // From here on no transaction takes them. If this is interrupted, `prunePieces` goes on.
   if ((await db.transaction((tx) => tx.run(markDiscarded, { piecesId }))) === 0) return
   for (let last = await db.get(lastPiece, { piecesId }); last; last = await db.get(lastPiece, { piecesId })) {
     const range = { piecesId, from: last.nth + 1 - deletedAtOnce, to: last.nth }
-    await db.transaction((tx) => tx.run(deletePieces, range))
-    await new Promise(setImmediate)
+    await inSlice(by, () => db.transaction((tx) => tx.run(deletePieces, range)))
   }
   await db.transaction((tx) => tx.run(deleteDiscarded, { piecesId }))
 }
@@ -117,7 +136,7 @@ export async function prunePieces(db: Database, now: number, signal: AbortSignal
   let pruned = 0
   for (const { piecesId } of found) {
     if (signal.aborted) break
-    await discardPieces(db, piecesId)
+    await discardPieces(db, piecesId, '')
     pruned++
   }
   return pruned

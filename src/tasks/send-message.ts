@@ -69,8 +69,7 @@ async function storeLarge(
 ): Promise<SentMessage> {
   const large = await prepareLarge(context.db, input.message, caller.id)
   const sent = await storeMessage(context, caller, agent, input, large).catch(async (error) => {
-    // The answer says why it was not stored. What cannot be deleted now is deleted by a sweep.
-    await large.discard().catch(() => {})
+    await large.discard()
     throw error
   })
   if (sent.isRepeat) await large.discard()

@@ -1,4 +1,4 @@
-import { groupsOf, Pauses } from '../lib/pauses.ts'
+import { beginSlice, groupsOf, Pauses } from '../lib/pauses.ts'
 import { outputLimits } from '../limits.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, type Statement, sql, statement } from '../storage/statement.ts'
@@ -57,8 +57,15 @@ export function readMessagePage(db: Reader, task: Task, query: PageQuery): Promi
   const by = query.beginReading?.by ?? ''
   return readPage(db, { sizes: messageSizes, rows: messages }, range, query, async (row) => ({
     seq: row.seq,
-    message: JSON.parse(await textOf(db, row, by)),
+    message: JSON.parse(await wholeText(db, row, by)),
   }))
+}
+
+/** What is read in several slices is parsed in one of its own. */
+async function wholeText(db: Reader, row: MessageRow, by: string): Promise<string> {
+  const text = await textOf(db, row, by)
+  if (row.piecesId !== null) await beginSlice(by)
+  return text
 }
 
 /** A page of a task's artifact chunks, in the order in which they were added. Errors: those of `beginReading`. */

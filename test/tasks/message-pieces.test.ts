@@ -94,7 +94,7 @@ test('a text is read as it was stored, wherever its pieces end', async () => {
       expect(pieces.bytes).toBeLessThan(whole.length)
       const read = await readPieces(db, pieces.id, 'lucy')
       expect(Buffer.from(read).equals(whole.subarray(0, pieces.bytes))).toBe(true)
-      await discardPieces(db, pieces.id)
+      await discardPieces(db, pieces.id, 'lucy')
     }),
     { numRuns: 20 },
   )
@@ -128,7 +128,7 @@ test('pieces whose message was never stored are deleted after an hour, those of 
   expect(left.map(({ id }) => id).sort()).toEqual([recent!.id, stored!.id].sort())
   expect((await pendingOf(directory.path)).map(({ id }) => id)).toEqual([recent!.id])
 
-  await discardPieces(db, stored!.id)
+  await discardPieces(db, stored!.id, 'lucy')
   expect(await storedPieces(directory.path)).toHaveLength(2)
 })
 
@@ -136,6 +136,6 @@ test('a message whose pieces were deleted meanwhile is refused', async () => {
   using directory = dataDirectory()
   await using db = await openStore(directory.path, systemClock)
   const pieces = (await storePieces(db, Buffer.alloc(2 * 1024 * 1024, 'x'), 'lucy'))!
-  await discardPieces(db, pieces.id)
+  await discardPieces(db, pieces.id, 'lucy')
   await expect(db.transaction((tx) => takePieces(tx, pieces))).rejects.toMatchObject({ code: 'storage-unavailable' })
 })

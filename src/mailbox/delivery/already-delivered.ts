@@ -1,7 +1,7 @@
 import { Batcher } from '../../lib/batcher.ts'
 import type { Reader } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { lateFilter, sql } from '../../storage/statement.ts'
+import { joined, lateFilter, sql } from '../../storage/statement.ts'
 import type { FindDelivered } from '../../wakes/read/pending.ts'
 import type { DeliveryMethod } from '../messages/message.ts'
 
@@ -11,7 +11,7 @@ const deliveredOtherwise = new RowsStatement<{ agentId: string; messageId: strin
   2,
   (rows) => sql`select r.agent_id as "agentId", r.message_id as "messageId", r.delivery_method as "method"
   from (values ${rows}) v cross join message_recipient r
-  where r.agent_id = v.column1 and r.message_id = v.column2
+  where r.agent_id = ${joined('v.column1')} and r.message_id = ${joined('v.column2')}
     and ${lateFilter(sql`r.pending = 0 and r.delivery_method <> 'push'`)}`,
 )
 

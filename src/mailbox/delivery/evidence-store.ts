@@ -1,6 +1,6 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { sql } from '../../storage/statement.ts'
+import { joined, sql } from '../../storage/statement.ts'
 import { threadColumn } from '../messages/message-store.ts'
 import type { WakeEvidence } from './wake-evidence.ts'
 
@@ -32,14 +32,14 @@ const found = new RowsStatement<Row>(
   ) => sql`select m.id as "messageId", m.sender_id as "senderId", m.project_id as "projectId", ${threadColumn} as "threadId",
     m.task_id as "taskId", m.priority, m.tagged_concepts as "taggedConcepts", m.in_reply_to as "inReplyTo", r.wake
   from (values ${rows}) v cross join message_recipient r cross join message m
-  where r.agent_id = v.column1 and r.message_id = v.column2 and m.id = v.column2`,
+  where r.agent_id = ${joined('v.column1')} and r.message_id = ${joined('v.column2')} and m.id = ${joined('v.column2')}`,
 )
 const save = new RowsStatement(
   (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint)`,
   4,
   (rows) => sql`update message_recipient set wake = v.column3,
     receipt = case when v.column4 = 1 and receipt in ('accepted', 'routed', 'written') then 'turn_started' else receipt end
-  from (values ${rows}) v where agent_id = v.column1 and message_id = v.column2`,
+  from (values ${rows}) v where agent_id = ${joined('v.column1')} and message_id = ${joined('v.column2')}`,
 )
 
 /** Returns those of the messages that an agent has, in the order of their ids. */

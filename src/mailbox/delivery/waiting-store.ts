@@ -1,7 +1,7 @@
 import { readBoundedPage } from '../../lib/bounded-page.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
+import { joined, lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import type { DeliveryMethod, MailMessage } from '../messages/message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from '../messages/message-store.ts'
 import { isToAgent } from '../messages/to-session.ts'
@@ -55,7 +55,7 @@ const deliverByWake = new RowsStatement(
   (
     rows,
   ) => sql`update message_recipient set pending = 0, receipt = 'written', delivered_at = v.column3, delivery_method = 'push'
-  from (values ${rows}) v where agent_id = v.column1 and message_id = v.column2 and ${lateFilter(sql`pending = 1`)}`,
+  from (values ${rows}) v where agent_id = ${joined('v.column1')} and message_id = ${joined('v.column2')} and ${lateFilter(sql`pending = 1`)}`,
 )
 
 /** Whether any mail waits. One look into an index, because every call of an agent asks. */

@@ -2,6 +2,7 @@ import type { Problem } from '../../errors.ts'
 import { companyLimits, openLimits } from '../../gateway-limits.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Leave } from '../../lib/keyed-semaphore.ts'
+import { sliceBytes } from '../../lib/pauses.ts'
 import type { Allowance } from '../../lib/rate-meter.ts'
 import { allowanceOf } from '../../share-limits.ts'
 import type { Caller } from '../callers/caller.ts'
@@ -146,6 +147,7 @@ export class LargeRequests {
    */
   async beginReading(caller: Caller, request: Bulk, bytes: number): Promise<void> {
     await this.#space(caller, request, bytes)
+    if (request.read > sliceBytes) stepOut(request)
     if (request.read <= largeBytes.max || bytes === 0) return
     const key = keyOf(caller)
     if (this.#content.takeNow(key, request, bytes)) return
@@ -156,6 +158,7 @@ export class LargeRequests {
    * Does the work of a request. Its content counts until the work is over, also if its client goes away before: the work has it in memory.
    */
   async during<T>(caller: Caller, request: Bulk, work: () => Promise<T>): Promise<T> {
+    if (Math.max(request.bytes, request.arrived) > sliceBytes) stepOut(request)
     request.working += 1
     try {
       return await work()
@@ -224,6 +227,11 @@ export class LargeRequests {
   #isFree(caller: Caller): boolean {
     return caller.kind === 'operator' || !this.#company.isAround(caller.id)
   }
+}
+
+/** What a large request does is done in slices, which rest while others are active. With a place it would hold them up meanwhile. */
+function stepOut({ place }: Bulk): void {
+  place?.stepOut()
 }
 
 /** Waits without a place among the requests that are processed. */

@@ -1,13 +1,13 @@
 import type { Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { lateFilter, p, sql, statement } from '../../storage/statement.ts'
+import { joined, lateFilter, p, sql, statement } from '../../storage/statement.ts'
 
 // An idle subscription has nothing to read before this event: what lies between was not for it, and is never read again.
 const setDue = new RowsStatement(
   (value) => sql`${value(0)}, cast(${value(1)} as bigint), cast(${value(2)} as bigint)`,
   3,
   (rows) => sql`update subscription set due_at = v.column2, cursor_log_id = v.column3
-  from (values ${rows}) v where id = v.column1 and ${lateFilter(sql`due_at is null`)}`,
+  from (values ${rows}) v where id = ${joined('v.column1')} and ${lateFilter(sql`due_at is null`)}`,
 )
 // Not one that is leased: its run looks for replays before it ends.
 const setDueNow = statement<{ id: string; now: number }>(sql`update subscription

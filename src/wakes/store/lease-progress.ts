@@ -1,7 +1,7 @@
 import type { Failing } from '../../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { p, type SQL, sql, statement } from '../../storage/statement.ts'
+import { joined, p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { LeaseKey, Progress } from './lease.ts'
 import { endsLease } from './lease-columns.ts'
 import { leaseMs } from './lease-store.ts'
@@ -21,7 +21,7 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
     rows,
   ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
     window_until = v.column6, due_at = v.column7, ${endsFailing}
-  from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, lease_owner as "owner"`,
+  from (values ${rows}) v where id = ${joined('v.column1')} and lease_owner = v.column2 returning id, lease_owner as "owner"`,
 )
 // A replay may have been requested during the run: then the subscription is due at once.
 const release = new RowsStatement<{ id: string; dueAt: number | null }>(
@@ -37,7 +37,7 @@ const release = new RowsStatement<{ id: string; dueAt: number | null }>(
     window_until = v.column6, ${endsFailing}, ${endsLease}, resume_with_digest = 0,
     announces_waiting = 0, announces_held = 0,
     due_at = case when exists (select 1 from replay where subscription_id = subscription.id) then v.column8 else v.column7 end
-  from (values ${rows}) v where id = v.column1 and lease_owner = v.column2 returning id, due_at as "dueAt"`,
+  from (values ${rows}) v where id = ${joined('v.column1')} and lease_owner = v.column2 returning id, due_at as "dueAt"`,
 )
 const keepFirst = statement<{ id: string; owner: string } & Failing>(sql`update subscription
   set failing_cursor_log_id = ${p('cursorLogId')}, failing_emitted_log_id = ${p('lastEmittedLogId')}

@@ -6,7 +6,17 @@ import {
 } from '../../registry/subscriptions/subscription-row.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { inOnce, lateFilter, limited, p, type SQL, skipLocked, sql, statement } from '../../storage/statement.ts'
+import {
+  inOnce,
+  joined,
+  lateFilter,
+  limited,
+  p,
+  type SQL,
+  skipLocked,
+  sql,
+  statement,
+} from '../../storage/statement.ts'
 import type { LeaseKey } from './lease.ts'
 
 /**
@@ -43,7 +53,7 @@ const leaseIdleRows = new RowsStatement<SubscriptionRow>(
   (value) => sql`${value(0)}, ${value(1)}, ${bigint(value(2))}, ${bigint(value(3))}`,
   4,
   (rows) => sql`update subscription set lease_owner = v.column2, due_at = v.column3, cursor_log_id = v.column4
-  from (values ${rows}) v where id = v.column1 and ${lateFilter(sql`due_at is null`)}
+  from (values ${rows}) v where id = ${joined('v.column1')} and ${lateFilter(sql`due_at is null`)}
   returning ${subscriptionColumns}`,
 )
 const nextDueWhere = (condition: SQL) =>
