@@ -2,14 +2,14 @@ import { Problem } from '../errors.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { acceptsMailFrom, contactRefused } from '../registry/agents/contact.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import type { Transaction } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import { findAssignedBefore } from './former-assignee-store.ts'
 import { isTerminal } from './state.ts'
 import { type A2aMessage, rolesOf, type Task } from './task.ts'
 import { findParties, lockTask } from './task-store.ts'
 
 /** A message may refer only to tasks that its sender can see (specification §3.4.3). Errors: `task-not-found`. */
-export async function requireReferences(tx: Transaction, caller: Caller, message: A2aMessage): Promise<void> {
+export async function requireReferences(tx: Reader, caller: Caller, message: A2aMessage): Promise<void> {
   const ids = [...new Set((message.referenceTaskIds as string[] | undefined) ?? [])]
   if (ids.length === 0) return
   const visible = new Set<string>()
@@ -26,7 +26,7 @@ export async function requireReferences(tx: Transaction, caller: Caller, message
 }
 
 /** An agent with a contact list takes new tasks from callers on it only. Errors: `forbidden`. Source: S1-26. */
-export async function requireContact(tx: Transaction, caller: Caller, agent: Agent): Promise<void> {
+export async function requireContact(tx: Reader, caller: Caller, agent: Agent): Promise<void> {
   if (agent.contactPolicy === 'listed' && !(await acceptsMailFrom(tx, caller, agent))) {
     throw contactRefused(caller, agent)
   }
@@ -38,9 +38,18 @@ export async function requireTaskToContinue(
   caller: Caller,
   agent: Agent,
   taskId: string,
-  { contextId }: A2aMessage,
+  message: A2aMessage,
 ): Promise<Task> {
-  const task = await lockTask(tx, taskId)
+  return requireContinuable(await lockTask(tx, taskId), caller, agent, { ...message, taskId })
+}
+
+/** The same for a task that was read. */
+export function requireContinuable(
+  task: Task | undefined,
+  caller: Caller,
+  agent: Agent,
+  { taskId, contextId }: A2aMessage,
+): Task {
   if (!task || task.agentId !== agent.id || !rolesOf(caller, task).includes('originator')) {
     throw new Problem('task-not-found', {
       field: 'message.taskId',

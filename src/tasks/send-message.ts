@@ -1,3 +1,4 @@
+import { Problem } from '../errors.ts'
 import { newTaskId, newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Agent } from '../registry/agents/agent.ts'
@@ -6,12 +7,13 @@ import { operatorId, operatorIdentity } from '../registry/agents/identity.ts'
 import { type Caller, partyFrom } from '../registry/callers/caller.ts'
 import { findFirstResult, type Idempotency, keepResult } from '../registry/idempotency.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
-import type { Transaction } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import type { TaskContext } from './context.ts'
-import { encode } from './encoded.ts'
+import { type EncodedMessage, encode } from './encoded.ts'
 import { type LargeMessage, prepareLarge } from './large-message.ts'
 import { readSendOptions, requireAcceptedModes, type SendOptions, stampMessage, subjectOf } from './message-input.ts'
-import { requireContact, requireReferences, requireTaskToContinue } from './send-guards.ts'
+import { takePieces } from './message-pieces.ts'
+import { requireContact, requireContinuable, requireReferences, requireTaskToContinue } from './send-guards.ts'
 import { isInterrupted } from './state.ts'
 import type { A2aMessage, Task } from './task.ts'
 import { requireRoomForMessage } from './task-capacity.ts'
@@ -25,6 +27,8 @@ export interface SendMessageInput {
   readonly isLarge?: boolean | undefined
   /** A repeat with this key returns the task of the first request. */
   readonly idempotency?: Idempotency | undefined
+  /** Asked once more after a large message was prepared, which takes a second. Throws where its sender may not go on. */
+  readonly requireAllowed?: (() => void) | undefined
   /** Refuses before anything is written: a writer that fails later costs those that share its transaction. */
   readonly room?: ((tx: Transaction, taskId: string | undefined) => Promise<void>) | undefined
   /** Joins the transaction once the task is known. A push config is stored together with its task this way. */
@@ -67,13 +71,33 @@ async function storeLarge(
   agent: Agent,
   input: SendMessageInput,
 ): Promise<SentMessage> {
-  const large = await prepareLarge(context.db, input.message, caller.id)
-  const sent = await storeMessage(context, caller, agent, input, large).catch(async (error) => {
+  const { db } = context
+  const repeat = await findRepeat(db, caller, agent, input)
+  if (repeat) return { task: repeat }
+  // Most of what the transaction refuses is refused before anything is stored.
+  await requireReferences(db, caller, input.message)
+  const taskId = taskIdOf(input.message)
+  if (taskId === undefined) await requireContact(db, caller, agent)
+  else requireContinuable(await findTask(db, taskId), caller, agent, { ...input.message, taskId })
+
+  const large = await prepareLarge(db, input.message, caller.id)
+  const store = async (): Promise<SentMessage> => {
+    input.requireAllowed?.()
+    return storeMessage(context, caller, await stillThere(db, agent), input, large)
+  }
+  const sent = await store().catch(async (error) => {
     await large.discard()
     throw error
   })
   if (sent.isRepeat) await large.discard()
   return sent
+}
+
+/** The agent as it is now. Errors: `agent-not-found`. */
+async function stillThere(db: Reader, { id, handle }: Agent): Promise<Agent> {
+  const agent = await findAgentById(db, id)
+  if (!agent) throw new Problem('agent-not-found', { detail: `There is no agent ${handle} any more.` })
+  return agent
 }
 
 function storeMessage(
@@ -103,7 +127,7 @@ function storeMessage(
 }
 
 async function findRepeat(
-  tx: Transaction,
+  tx: Reader,
   caller: Caller,
   agent: Agent,
   input: SendMessageInput,
@@ -142,9 +166,10 @@ async function receive(
   const options = readSendOptions(sending.metadata, sending.message.metadata)
   const task = existing ?? newTask(sending, options, tx.now)
   const stamped = stampMessage(sending.message, task)
-  const message = sending.large?.stamp(stamped) ?? encode(stamped, 'message')
+  const message: EncodedMessage = sending.large?.stamp(stamped) ?? encode(stamped, 'message')
   const { bytes } = message
   requireRoomForMessage(task, message)
+  if (message.pieces) await takePieces(tx, message.pieces)
   // The first write: if another gateway has just used the key, only this request runs again.
   if (sending.idempotency) await keepResult(tx, caller.id, agent.id, sending.idempotency, task.id)
   const { event: mail } = await context.recordMail(tx, {

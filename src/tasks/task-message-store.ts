@@ -2,7 +2,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { EncodedMessage } from './encoded.ts'
-import { readPieces, takePieces } from './message-pieces.ts'
+import { readPieces } from './message-pieces.ts'
 import type { A2aMessage, Task } from './task.ts'
 
 /** A message as it is stored, or the end of it and the id of the pieces before that. */
@@ -36,14 +36,13 @@ const messagesAt = new ListStatement<{ taskId: string }, MessageRow & { seq: num
     sql`select seq, message, pieces_id as "piecesId" from task_message where task_id = ${p('taskId')} and seq in (${seqs})`,
 )
 
-/** Stores a message as number `seq` of its task. The task's row counts it: `updateMessageCount`, `moveTaskRow`. */
+/** Stores a message as number `seq` of its task, once `takePieces` has taken its pieces. The task's row counts it: `updateMessageCount`, `moveTaskRow`. */
 export async function insertTaskMessage(
   tx: Transaction,
   taskId: string,
   seq: number,
   { text, size, pieces }: EncodedMessage,
 ): Promise<void> {
-  if (pieces) await takePieces(tx, pieces)
   await tx.run(insert, { taskId, seq, message: text, size, piecesId: pieces?.id ?? null, now: tx.now })
 }
 

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { sliceBytes } from '../../src/lib/pauses.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { discardPieces, prunePieces, readPieces, storePieces, takePieces } from '../../src/tasks/message-pieces.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { besideStore, openStore } from '../support/store.ts'
+import { until } from '../support/until.ts'
 
 let gateway: TestGateway
 let donna: TestAgent
@@ -35,6 +37,17 @@ const storedPieces = (dataDir = gateway.dataDir) =>
   )
 const pendingOf = (dataDir = gateway.dataDir) =>
   besideStore(dataDir, 'select pieces_id as id, created_at as at from task_message_pending')
+
+/** A store that does something before each of its transactions. */
+function beforeTransactions(db: Database, act: () => Promise<void>): Database {
+  return {
+    all: (...asked) => db.all(...asked),
+    get: (...asked) => db.get(...asked),
+    transaction: (work) => act().then(() => db.transaction(work)),
+    close: () => db.close(),
+    [Symbol.asyncDispose]: () => db.close(),
+  }
+}
 
 test('no row has much of a large message, which every answer shows as it was sent', async () => {
   const { id } = await send({ messageId: 'm-1' })
@@ -77,6 +90,45 @@ test('a repeat of a large message stores nothing, and is answered with the first
   expect((await send(message, key)).id).toBe(first.id)
   expect(await storedPieces()).toEqual(before)
   expect(await pendingOf()).toEqual([])
+})
+
+test('of a large message whose key is revoked meanwhile nothing is kept', async () => {
+  const mallory = await gateway.addAgent('mallory')
+  const sent = gateway.send('donna', 'x'.repeat(15_000_000), { key: mallory.key, headers }).then(() => 'stored', String)
+  await until(
+    async () => (await pendingOf()).length,
+    (count) => count > 0,
+  )
+  const { body } = await gateway.call('GET', '/v1/agents/mallory/keys')
+  expect((await gateway.call('DELETE', `/v1/agents/mallory/keys/${body.keys[0].keyId}`)).status).toBe(204)
+  expect(await sent).toMatch(/revoked/)
+  expect(await pendingOf()).toEqual([])
+})
+
+test('pieces that cannot all be stored are deleted', async () => {
+  using directory = dataDirectory()
+  await using db = await openStore(directory.path, systemClock)
+  const bytes = Buffer.alloc(2 * 1024 * 1024, 'x')
+  let left = 5
+  const failing = beforeTransactions(db, async () => {
+    if (left-- === 0) throw new Error('The disk is full.')
+  })
+  await expect(storePieces(failing, bytes, 'lucy')).rejects.toThrow('The disk is full.')
+  expect(await storedPieces(directory.path)).toEqual([])
+  expect(await pendingOf(directory.path)).toEqual([])
+})
+
+test('pieces that were discarded while others follow are not stored', async () => {
+  using directory = dataDirectory()
+  await using db = await openStore(directory.path, systemClock)
+  let left = 3
+  const discarding = beforeTransactions(db, async () => {
+    if (left-- === 0) await besideStore(directory.path, 'update task_message_pending set created_at = 0')
+  })
+  await expect(storePieces(discarding, Buffer.alloc(2 * 1024 * 1024, 'x'), 'lucy')).rejects.toMatchObject({
+    code: 'storage-unavailable',
+  })
+  expect(await storedPieces(directory.path)).toEqual([])
 })
 
 test('a text is read as it was stored, wherever its pieces end', async () => {

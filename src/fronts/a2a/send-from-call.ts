@@ -40,7 +40,8 @@ export async function answerSend(
   const historyLength = historyLimit(params.configuration?.historyLength)
   const waits = isBlocking(params, requestedVersion)
   // First of all, so that a call that may not wait is refused before anything is sent.
-  using _openCall = waits ? call.open('blockingCalls') : undefined
+  // A large message takes a second, in which its key may be revoked.
+  using _openCall = waits || isLarge(params.message) ? call.open('blockingCalls') : undefined
   const { startedBy, ...sent } = await sendFromCall(context, params, call, requestedVersion)
   let { task } = sent
   const { sizeMax } = call
@@ -106,6 +107,7 @@ export async function sendFromCall(
     message,
     metadata: params.metadata as JsonObject | undefined,
     isLarge: isLargeOne,
+    requireAllowed: () => call.requireNotRevoked(),
     idempotency: key === undefined ? undefined : { key, fingerprint: await fingerprint() },
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
