@@ -1,10 +1,11 @@
+import { inSlice } from '../lib/pauses.ts'
 import type { Database, Transaction } from './database.ts'
 
 /** The most rows that one transaction of a long removal deletes: writers wait for one batch, never for the whole. */
-export const stepRows = 500
+export const stepRows = 100
 
 /**
- * Deletes the rows of many items, at most `stepRows` in a transaction, with an iteration of the event loop after each. `remove` deletes
+ * Deletes the rows of many items, at most `stepRows` in a transaction, each in a slice of long work: it rests while callers are active. `remove` deletes
  * up to `limit` rows of an item, oldest first, and returns how many; fewer than the limit means that none is left.
  * Returns how many rows were deleted. Ends early when the signal aborts.
  */
@@ -16,19 +17,27 @@ export async function deleteInBatches<Item>(
 ): Promise<number> {
   let removed = 0
   for (let at = 0; at < items.length && !signal.aborted; ) {
-    const step = await db.transaction(async (tx) => {
-      let next = at
-      let left = stepRows
-      while (next < items.length) {
-        left -= await remove(tx, items[next]!, left)
-        if (left <= 0) break
-        next++
-      }
-      return { next, rows: stepRows - left }
-    })
+    const begin = at
+    const step = await inSlice('', () => db.transaction((tx) => deleteStep(tx, items, begin, remove)))
     at = step.next
     removed += step.rows
-    await new Promise(setImmediate)
   }
   return removed
+}
+
+/** Returns the item that the next step begins with, and how many rows were deleted. */
+async function deleteStep<Item>(
+  tx: Transaction,
+  items: readonly Item[],
+  begin: number,
+  remove: (tx: Transaction, item: Item, limit: number) => Promise<number>,
+): Promise<{ readonly next: number; readonly rows: number }> {
+  let next = begin
+  let left = stepRows
+  while (next < items.length) {
+    left -= await remove(tx, items[next]!, left)
+    if (left <= 0) break
+    next++
+  }
+  return { next, rows: stepRows - left }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { removeAgent } from '../../src/identity/remove-agent.ts'
 import { newTaskId } from '../../src/lib/ids.ts'
+import { silentLogger } from '../../src/logger.ts'
 import { type MailArchive, openMailArchive } from '../../src/mailbox/archive.ts'
 import { drain } from '../../src/mailbox/delivery/drain.ts'
 import { findMessage } from '../../src/mailbox/messages/message-store.ts'
@@ -11,10 +12,12 @@ import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { sendMail } from '../../src/mailbox/sending/send-mail.ts'
 import { recordMail } from '../../src/mailbox/sending/task-mail.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
+import { retentionSweep } from '../../src/retention.ts'
 import { sql, statement } from '../../src/storage/statement.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { type Office, openOffice } from './office.ts'
 
+const eventCount = statement<object, { count: number }>(sql`select count(*) as "count" from event`)
 const dayMs = 24 * 60 * 60 * 1000
 const prune = (office: Office) => pruneMessages(office.db, office.clock.now(), 30 * dayMs, new AbortController().signal)
 const left = async (office: Office, ...messageIds: string[]) =>
@@ -62,6 +65,21 @@ test('delivered mail is archived before it is removed, with what its recipient d
     body: 'the text',
     recipients: [{ handle: '@donna', status: 'resolved' }],
   })
+})
+
+test('where the archive cannot be written, all but the mail is pruned, and the failure is told', async () => {
+  await using office = await openOffice('lola', 'donna')
+  const { id } = (await office.send('lola', { to: '@donna', subject: 'one' })).message
+  await reportStatus(office.context, office.caller('donna'), id, 'resolved')
+  const events = () => office.db.get(eventCount, {})
+  expect((await events())?.count).toBeGreaterThan(0)
+  office.clock.advance(31 * dayMs)
+  const archive = { keep: () => Promise.reject(new Error('ENOSPC')) }
+  const retention = { eventsMs: dayMs, deliveriesMs: dayMs, messagesMs: 30 * dayMs, auditMs: dayMs, archive }
+  const sweep = retentionSweep({ ...office.context, log: silentLogger }, retention)
+  await expect(sweep.run(new AbortController().signal)).rejects.toThrow('ENOSPC')
+  expect(await left(office, id)).toEqual([true])
+  expect((await events())?.count).toBe(0)
 })
 
 test('a broadcast is removed after it was delivered to its last recipient, or the last recipient was removed', async () => {

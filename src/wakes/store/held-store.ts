@@ -1,7 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { inSlice } from '../../lib/pauses.ts'
 import { type EventType, eventTypes, type LogEvent } from '../../log/event.ts'
 import type { PresenceState } from '../../registry/sessions/presence.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
+import { stepRows } from '../../storage/delete-in-batches.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import type { Decision } from '../rules/policy.ts'
@@ -105,14 +107,11 @@ export async function heldWithin(
   return new Set((await db.all(within, { subscriptionId, after, upTo })).map(({ logId }) => logId))
 }
 
-const stepRows = 500
-
 /** Removes what was held before an instant (ms since the epoch), as retention removes the events. Returns how many rows. */
 export async function pruneHeld(db: Database, before: number, signal: AbortSignal): Promise<number> {
   let pruned = 0
   while (!signal.aborted && (await db.get(anyBefore, { before }))) {
-    pruned += await db.transaction((tx) => tx.run(removeAged, { before, limit: stepRows }))
-    await new Promise(setImmediate)
+    pruned += await inSlice('', () => db.transaction((tx) => tx.run(removeAged, { before, limit: stepRows })))
   }
   return pruned
 }
