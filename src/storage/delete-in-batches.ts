@@ -3,6 +3,8 @@ import type { Database, Transaction } from './database.ts'
 
 /** The most rows that one transaction of a long removal deletes: writers wait for one batch, never for the whole. */
 export const stepRows = 100
+/** The most items whose rows it deletes: each is a statement, also where it has no row. */
+const stepItems = 16
 
 /**
  * Deletes the rows of many items, at most `stepRows` in a transaction, each in a slice of long work: it rests while callers are active. `remove` deletes
@@ -34,7 +36,7 @@ async function deleteStep<Item>(
 ): Promise<{ readonly next: number; readonly rows: number }> {
   let next = begin
   let left = stepRows
-  while (next < items.length) {
+  while (next < items.length && next < begin + stepItems) {
     left -= await remove(tx, items[next]!, left)
     if (left <= 0) break
     next++
