@@ -92,7 +92,9 @@ export class Audit implements AsyncDisposable {
     try {
       await db.transaction((tx) => writeAudit(tx, all))
     } catch (error) {
-      if (this.#writer.isClosed) log.error({ audit: all.slice(0, loggedMax), records: all.length }, 'audit.unwritten')
+      if (this.#writer.isClosed) {
+        log.error({ err: error, audit: all.slice(0, loggedMax), records: all.length }, 'audit.unwritten')
+      }
       this.#putBack(records, lost)
       this.#refused.putBack(refused)
       throw error

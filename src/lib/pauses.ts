@@ -10,6 +10,8 @@ const restMaxMs = 50
 const emptyMs = 0.1
 /** How long a caller is active after it has asked for something, in ms. */
 const activeMs = 250
+/** How long a slice lasts at most that waits for the store: others are not held up by a store that does not answer, in ms. */
+const storeMaxMs = 100
 /** After a slice that has waited for so long for the slices of others, the next one begins as soon as nobody has work, in ms. */
 const lateMs = 500
 
@@ -59,8 +61,8 @@ export function beginSlice(by: string): Promise<void> {
 }
 
 /**
- * Does work with the store in a slice of its own, which lasts until the store has answered: what it takes of this thread is done after the
- * work was asked for. No other slice begins meanwhile. The work must not wait for a slice.
+ * Does work with the store in a slice of its own, which lasts until the store has answered, but 100 ms at most: what it takes of this thread is
+ * done after the work was asked for. No other slice begins meanwhile.
  */
 export function inSlice<T>(by: string, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -94,7 +96,7 @@ async function work(slice: Slice): Promise<number> {
   const ended = slice.begin()
   await nextIteration()
   if (!ended) return performance.now() - begunAt
-  await ended
+  await within(ended, storeMaxMs)
   return performance.eventLoopUtilization(loop).active
 }
 
@@ -115,6 +117,16 @@ async function letOthersWork(maxMs: number, mayRest: boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 1))
     now = performance.now()
   }
+}
+
+/** Resolves when some work is settled, or after a time, in ms. */
+async function within(ended: Promise<unknown>, maxMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, maxMs)
+  })
+  await Promise.race([ended, over])
+  clearTimeout(timer)
 }
 
 function nextIteration(): Promise<void> {
