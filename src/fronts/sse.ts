@@ -62,8 +62,7 @@ export class EventStream {
   /** Writes a whole event or a comment, unless the stream has ended. */
   write(text: string): boolean {
     const res = this.#res
-    // Of a client that has gone away nothing drains, and no further `close` tells that it is over.
-    if (res.writableEnded || res.closed || this.#reader.revoked.aborted) return false
+    if (res.writableEnded || this.#reader.revoked.aborted) return false
     noteMoved(res, Buffer.byteLength(text))
     const isTaken = ServerResponse.prototype.write.call(res, text, 'utf8')
     if (isTaken) return true

@@ -10,9 +10,9 @@ const restMaxMs = 50
 const emptyMs = 0.1
 /** How long a caller is active after it has asked for something, in ms. */
 const activeMs = 250
-/** How long a slice lasts at most that waits for the store: others are not held up by a store that does not answer, in ms. */
+/** The longest that a slice waits for the store, in ms: a store that does not answer must not hold up the slices of others. */
 const storeMaxMs = 100
-/** After a slice that has waited for so long for the slices of others, the next one begins as soon as nobody has work, in ms. */
+/** A slice is late when the slices of others made it wait for longer than this, in ms. After a late one there is no full rest. */
 const lateMs = 500
 
 interface Slice {
@@ -41,7 +41,7 @@ export function noteActive(by: string): void {
   latest = { by, at }
 }
 
-/** Whoever the gateway itself works for is one of those that are active. */
+/** For the gateway itself (`''`) it takes two active callers: it may work for one of them. */
 function areOthersActive(by: string): boolean {
   const other = latest.by === by || by === '' ? before : latest
   return performance.now() - other.at < activeMs
@@ -61,12 +61,13 @@ export function beginSlice(by: string): Promise<void> {
 }
 
 /**
- * Does work with the store in a slice of its own, which lasts until the store has answered, but 100 ms at most: what it takes of this thread is
- * done after the work was asked for. No other slice begins meanwhile.
+ * Does work with the store in a slice of its own. The slice lasts until the store has answered, or for 100 ms, and no other slice begins
+ * meanwhile. Most of the time that such work takes on this thread comes after it was asked for.
  */
 export function inSlice<T>(by: string, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const begin = (): Promise<void> => work().then(resolve, reject)
+    // What `work` throws at once is its caller's too.
+    const begin = (): Promise<void> => new Promise<T>((done) => done(work())).then(resolve, reject)
     wait({ by, at: performance.now(), begin })
   })
 }

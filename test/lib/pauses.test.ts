@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupsOf, Pauses } from '../../src/lib/pauses.ts'
+import { groupsOf, inSlice, Pauses } from '../../src/lib/pauses.ts'
 import { Iterations } from '../support/iterations.ts'
 
 test('a pause comes when an iteration has done enough, and groups are as large as that', async () => {
@@ -46,4 +46,21 @@ test('long work without others goes on in the next iteration', async () => {
   using iterations = new Iterations()
   await longWork(20)
   expect(iterations.count).toBeLessThan(20 * 4)
+})
+
+test('a slice whose work throws is its failure of its caller, and the next one begins', async () => {
+  const broken = () => {
+    throw new Error('broken')
+  }
+  await expect(inSlice('', broken)).rejects.toThrow('broken')
+  await expect(inSlice('', () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
+  expect(await inSlice('', async () => 'done')).toBe('done')
+})
+
+test('a slice whose store does not answer does not hold up the next one', async () => {
+  let answer = (_: string): void => {}
+  const silent = inSlice('', () => new Promise<string>((resolve) => (answer = resolve)))
+  expect(await inSlice('', async () => 'next')).toBe('next')
+  answer('late')
+  expect(await silent).toBe('late')
 })

@@ -67,7 +67,7 @@ test('delivered mail is archived before it is removed, with what its recipient d
   })
 })
 
-test('where the archive cannot be written, all but the mail is pruned, and the failure is told', async () => {
+test('when the archive cannot be written, everything except mail is pruned, and the sweep fails with that error', async () => {
   await using office = await openOffice('lola', 'donna')
   const { id } = (await office.send('lola', { to: '@donna', subject: 'one' })).message
   await reportStatus(office.context, office.caller('donna'), id, 'resolved')
