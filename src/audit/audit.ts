@@ -7,18 +7,19 @@ import { writeAudit } from './audit-store.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'
 import { printable } from './printable.ts'
 import { RefusedAttempts } from './refused-attempts.ts'
+import { storeRecords } from './store-records.ts'
 
 /** How long an entry waits for others, so that one transaction writes many. */
 const batchMs = 100
 /** How long refused attempts are counted before they are written, and the wait after a failed write. */
 const retryMs = 1_000
-/** How many unwritten records go to the program's log at a stop. */
+/** How many unwritten records go to the program's log at once. */
 const loggedMax = 100
 
 /**
  * Records who did what. `keep` resolves when the entry is durable; `note` returns at once and the entry is written soon, with
  * others; `refuse` counts repeated refused attempts. The number of waiting records is bounded: when the store accepts nothing
- * for long, the oldest ones are dropped and counted.
+ * for long, the oldest ones are dropped and counted. So is a record that the store refuses while it accepts others.
  */
 export class Audit implements AsyncDisposable {
   readonly #context: Base
@@ -81,24 +82,38 @@ export class Audit implements AsyncDisposable {
   }
 
   async #write(): Promise<void> {
-    const { db, log } = this.#context
-    const records = this.#waiting
-    const refused = this.#refused.take(this.#context.clock.now())
+    const waiting = this.#waiting
+    const attempts = this.#refused.take(this.#context.clock.now())
     const lost = this.#lost
-    if (records.length + refused.length + lost === 0) return
+    const all = [...waiting, ...attempts]
+    if (lost > 0) all.push({ ...this.#recordOf(gap), count: lost })
+    if (all.length === 0) return
     this.#waiting = []
     this.#lost = 0
-    const all = [...records, ...refused, ...(lost > 0 ? [{ ...this.#recordOf(gap), count: lost }] : [])]
-    try {
-      await db.transaction((tx) => writeAudit(tx, all))
-    } catch (error) {
-      if (this.#writer.isClosed) {
-        log.error({ err: error, audit: all.slice(0, loggedMax), records: all.length }, 'audit.unwritten')
-      }
-      this.#putBack(records, lost)
-      this.#refused.putBack(refused)
-      throw error
-    }
+    const { refused, left, error } = await storeRecords(this.#context.db, all)
+    if (refused.length > 0) this.#drop(refused, error)
+    if (left.length === 0) return
+    if (this.#writer.isClosed) this.#logUnwritten(left, error)
+    const isLeft = new Set(left)
+    const gapIsLeft = left.some(({ operation }) => operation === gap.operation)
+    this.#putBack(
+      waiting.filter((record) => isLeft.has(record)),
+      gapIsLeft ? lost : 0,
+    )
+    this.#refused.putBack(attempts.filter((record) => isLeft.has(record)))
+    throw error
+  }
+
+  /** Leaves out what the store will never accept: the program's log has it, and the audit counts it. */
+  #drop(records: readonly AuditRecord[], error: unknown): void {
+    this.#logUnwritten(records, error)
+    this.#lost += records.length
+    this.#writer.schedule(batchMs)
+  }
+
+  #logUnwritten(records: readonly AuditRecord[], error: unknown): void {
+    const audit = records.slice(0, loggedMax)
+    this.#context.log.error({ err: error, audit, records: records.length }, 'audit.unwritten')
   }
 
   #putBack(records: readonly AuditRecord[], lost: number): void {

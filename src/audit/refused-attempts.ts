@@ -23,7 +23,7 @@ export class RefusedAttempts {
   readonly #known = new RefusalGroups(boundsOfKnown)
   readonly #strangers = new RefusalGroups(boundsOfStrangers)
   /** Unwritten records of earlier minutes. */
-  #leftOver: AuditRecord[] = []
+  readonly #leftOver = new Map<string, AuditRecord>()
 
   /** Counts an attempt. Returns true for the first of its kind in this minute. */
   add(entry: AuditEntry, now: number, newRecord: (entry: AuditEntry) => AuditRecord): boolean {
@@ -35,8 +35,8 @@ export class RefusedAttempts {
   /** Returns the records to write, and regards them as written. */
   take(now: number): AuditRecord[] {
     this.#startMinute(now)
-    const records = this.#leftOver
-    this.#leftOver = []
+    const records = [...this.#leftOver.values()]
+    this.#leftOver.clear()
     for (const group of this.#groups()) {
       if (group.isDirty) records.push(group.record)
       group.isDirty = false
@@ -44,25 +44,28 @@ export class RefusedAttempts {
     return records
   }
 
-  /** Takes back records that could not be written. The next write has them, with the counts of that time. */
+  /** Takes back records that could not be written. The next write has them once, with the counts of that time. */
   putBack(records: readonly AuditRecord[]): void {
     const living = new Map(this.#groups().map((group) => [group.record.id, group]))
     for (const record of records) {
       const group = living.get(record.id)
       if (group) group.isDirty = true
-      else if (this.#leftOver.length < auditLimits.waiting.max) this.#leftOver.push(record)
+      // Its minute may have ended during the write: then the later count is there already.
+      else if (!this.#leftOver.has(record.id)) this.#leave(record)
     }
   }
 
   #startMinute(now: number): void {
     const minute = Math.floor(now / minuteMs)
     if (minute === this.#minute) return
-    for (const { record, isDirty } of this.#groups()) {
-      if (isDirty && this.#leftOver.length < auditLimits.waiting.max) this.#leftOver.push(record)
-    }
+    for (const { record, isDirty } of this.#groups()) if (isDirty) this.#leave(record)
     this.#known.clear()
     this.#strangers.clear()
     this.#minute = minute
+  }
+
+  #leave(record: AuditRecord): void {
+    if (this.#leftOver.size < auditLimits.waiting.max) this.#leftOver.set(record.id, record)
   }
 
   #groups() {

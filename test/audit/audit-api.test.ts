@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { atOnce, connect, dialects, saying, sendForTask } from '../a2a/connect.ts'
+import { legacy, wireTo } from '../a2a/wire.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
@@ -242,4 +243,25 @@ describe('reading it', () => {
     }
     expect(rows.length).toBeGreaterThan(20)
   })
+})
+
+// The attack: the SDK's v0.3 translator passes on a value of any type, and the record of the refused call could not be stored.
+test.each([
+  ['tasks/cancel', (id: unknown) => ({ id })],
+  [
+    'tasks/pushNotificationConfig/set',
+    (taskId: unknown) => ({ taskId, pushNotificationConfig: { url: 'https://x.example/' } }),
+  ],
+  ['tasks/pushNotificationConfig/delete', (id: unknown) => ({ id, pushNotificationConfigId: 'c' })],
+])('a call of v0.3 whose task id is no string is refused, and recorded with its agent: %s', async (method, params) => {
+  await using apart = await startGateway()
+  const lola = await apart.addAgent('lola')
+  const wire = wireTo(apart, lola, lola.key)
+  const odd = [[], ['x'], {}, 5, true, null]
+  for (const id of odd) expect((await wire.rpc(method, params(id), legacy)).body.error.code).toBe(-32602)
+  const rows = await until(
+    async () => (await apart.call('GET', '/v1/audit?outcome=invalid-request')).body.records as Row[],
+    (found) => found.reduce((sum, { count }) => sum + count, 0) >= odd.length,
+  )
+  expect(rows).toMatchObject([{ actor: '@lola', front: 'json-rpc', target: '@lola' }])
 })

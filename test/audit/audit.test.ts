@@ -3,11 +3,13 @@ import { Audit } from '../../src/audit/audit.ts'
 import { readAudit } from '../../src/audit/audit-store.ts'
 import type { AuditEntry } from '../../src/audit/entry.ts'
 import { printable } from '../../src/audit/printable.ts'
+import { RefusedAttempts } from '../../src/audit/refused-attempts.ts'
 import { auditLimits } from '../../src/gateway-limits.ts'
 import { silentLogger } from '../../src/logger.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { logLines } from '../support/log-lines.ts'
 import { openStore, refuseInserts } from '../support/store.ts'
 
 let directory: ReturnType<typeof dataDirectory>
@@ -209,6 +211,60 @@ test('while the store accepts no writes a bounded number of records waits, and t
   expect(newest.find(({ operation }) => operation === 'audit.lost')).toMatchObject({ count: 600, actor: '@gateway' })
   expect(newest.find(({ outcome }) => outcome === 'forbidden')).toMatchObject({ count: 2 })
   expect(newest.filter(({ target }) => target.startsWith('MESSAGE:late-'))).toHaveLength(100)
+})
+
+// The attack: one call whose task id is a list. Its record cannot be stored, and the batch was tried again for good.
+test('a record that the store refuses holds up no other: the log of the program has it, and the audit counts it', async () => {
+  const { log, of } = logLines('warn')
+  await using logged = new Audit({ db, clock, log })
+  const records = Array.from({ length: 300 }, (_, i) => entry({ target: `MESSAGE:${i}` }))
+  for (const at of [150, 200]) records[at] = entry({ target: [] as never })
+  for (const record of records) logged.note(record)
+  logged.refuse(entry({ outcome: 'forbidden', operation: {} as never }))
+  await logged.flush()
+  await logged.flush()
+  const stored = await all()
+  expect(stored.filter(({ operation }) => operation === 'message.send')).toHaveLength(298)
+  expect(stored.find(({ operation }) => operation === 'audit.lost')).toMatchObject({ count: 3 })
+  expect(of('audit.unwritten')).toMatchObject([{ records: 3, audit: { length: 3 }, err: expect.any(TypeError) }])
+})
+
+test('records without number that the store refuses cost a bounded number of tries, and are gone after some writes', async () => {
+  const { log, of } = logLines('warn')
+  await using logged = new Audit({ db, clock, log })
+  for (let i = 0; i < 200; i++) logged.note(entry({ target: i % 2 ? ([] as never) : `MESSAGE:${i}` }))
+  let writes = 0
+  while ((await all()).filter(({ operation }) => operation === 'message.send').length < 100) {
+    await logged.flush()
+    expect(++writes).toBeLessThan(20)
+  }
+  await logged.flush()
+  expect(of('audit.unwritten').reduce((sum, { records }) => sum + records, 0)).toBe(100)
+})
+
+test('the only record of a batch waits when the store refuses it, whatever the reason', async () => {
+  const allow = await refuseInserts(directory.path, 'audit')
+  audit.note(entry())
+  await audit.flush()
+  await allow()
+  await audit.flush()
+  expect(await all()).toMatchObject([{ operation: 'message.send' }])
+})
+
+test('attempts that are counted while their record is being written, in the last moment of a minute, are one record', () => {
+  const attempts = new RefusedAttempts()
+  const attempt = entry({ outcome: 'forbidden' })
+  const add = (now: number) =>
+    attempts.add(attempt, now, (kept) => ({ ...kept, id: `${now}`, at: now, lastAt: now, count: 1 }))
+  add(59_000)
+  const taken = attempts.take(59_000)
+  add(59_001)
+  add(60_000)
+  attempts.putBack(taken)
+  expect(attempts.take(60_000).map(({ id, count }) => [id, count])).toEqual([
+    ['59000', 2],
+    ['60000', 1],
+  ])
 })
 
 test('a record has only text that can be stored and shown: no NUL, control character or half of a pair, and not too long', async () => {

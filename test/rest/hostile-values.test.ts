@@ -3,9 +3,11 @@ import { Agent, request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { projectLimits } from '../../src/share-limits.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { logLines } from '../support/log-lines.ts'
 import { readWakes } from '../support/wake-reader.ts'
 
 const connections = new Agent()
+const { log, lines } = logLines('warn')
 let gateway: TestGateway
 let mallory: TestAgent
 let taskId: string
@@ -22,6 +24,7 @@ beforeAll(async () => {
       ROUSE_STORM_TURNS: '0',
       ROUSE_STORM_MESSAGES: '0',
     },
+    overrides: { log },
   })
   // Rates would refuse requests before their values are checked.
   const limits = Object.fromEntries(Object.keys(projectLimits).map((name) => [name, 0]))
@@ -49,7 +52,11 @@ async function wakeOf(agent: TestAgent): Promise<string> {
   return wake!.eventId
 }
 
-afterAll(() => gateway[Symbol.asyncDispose]())
+// A value that is refused must not be kept either, where the store cannot take it.
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+  expect(lines.filter(({ event }) => event.startsWith('audit.'))).toEqual([])
+})
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

@@ -248,6 +248,14 @@ test('a statement without one of its parameters is refused with the name of it',
   await expect(db.get(one, incomplete)).rejects.toThrow(missing)
 })
 
+// better-sqlite3 takes a list for several values and an object for named ones; pg takes both for text.
+test.each([[[]], [['a']], [{}]])('a parameter that is no value of SQL is refused with its name: %j', async (id) => {
+  const odd = { id } as unknown as { id: string }
+  const refusal = 'The parameter "id" of the statement is an object.'
+  await expect(db.transaction((tx) => tx.run(insert, odd))).rejects.toThrow(refusal)
+  await expect(db.get(one, odd)).rejects.toThrow(refusal)
+})
+
 test('work that a writer did not wait for never reaches the store', async () => {
   let late: Promise<unknown> | undefined
   await db.transaction(async (tx) => {

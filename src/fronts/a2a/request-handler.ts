@@ -165,7 +165,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   #run<T>(
     name: A2aOperationName,
     context: ServerCallContext,
-    target: string,
+    target: unknown,
     act: (call: A2aCall) => Promise<T>,
   ): Promise<T> {
     return runOperation(this.#tools, { name, context, target }, act)
@@ -174,7 +174,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   #stream(
     name: A2aOperationName,
     context: ServerCallContext,
-    target: string,
+    target: unknown,
     act: (this: DurableRequestHandler, call: A2aCall) => AsyncGenerator<StreamResponse, void, undefined>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     return streamOperation(this.#tools, { name, context, target }, (call) => act.call(this, call))

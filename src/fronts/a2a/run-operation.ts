@@ -17,8 +17,8 @@ export interface OperationTools extends Pick<AuditContext, 'audit'> {
 interface CalledOperation {
   readonly name: A2aOperationName
   readonly context: ServerCallContext
-  /** The id of the task that it is about. `''`: it is about the agent. */
-  readonly target: string
+  /** The id of the task that it is about, as the request has it: of any type in v0.3. `''`: it is about the agent. */
+  readonly target: unknown
 }
 
 /** Runs an authorised operation. The audit records its outcome before the call is answered. */
@@ -32,7 +32,7 @@ export async function runOperation<T>(
     const changed = call.beginChange()
     const result = await call.during(() => act(call))
     changed()
-    await recordCall(tools, call, 'ok', called.target || call.agent.handle)
+    await recordCall(tools, call, 'ok', targetOf(called, call))
     return result
   } catch (error) {
     throw await refused(tools, call, called, error)
@@ -69,15 +69,19 @@ export async function* streamOperation<T>(
 async function refused(
   tools: OperationTools,
   call: A2aCall,
-  { target }: CalledOperation,
+  called: CalledOperation,
   error: unknown,
 ): Promise<A2AError> {
   call.failure = error
   call.problem = toProblem(error).code
-  await recordCall(tools, call, call.problem, target || call.agent.handle)
+  await recordCall(tools, call, call.problem, targetOf(called, call))
   const failure = tools.toError(error, tools.log, call.operation.name)
   call.beforeFailure(failure)
   return failure
+}
+
+function targetOf({ target }: CalledOperation, { agent }: A2aCall): string {
+  return typeof target === 'string' && target !== '' ? target : agent.handle
 }
 
 /** The call of an operation. It was authorised by what the request names, which must be the operation that the SDK calls. */
