@@ -61,6 +61,21 @@ export function beginSlice(by: string): Promise<void> {
 }
 
 /**
+ * Resolves to true when a slice of long work may begin, or to false at an instant of `performance.now()` when it may not yet. For work
+ * that is answered as far as it has come.
+ */
+export async function beginSliceBefore(instant: number, by: string): Promise<boolean> {
+  const left = instant - performance.now()
+  if (left <= 0) return false
+  let hasBegun = false
+  const begun = beginSlice(by).then(() => {
+    hasBegun = true
+  })
+  await within(begun, left)
+  return hasBegun
+}
+
+/**
  * Does work with the store in a slice of its own. The slice lasts until the store has answered, or for 100 ms, and no other slice begins
  * meanwhile. Most of the time that such work takes on this thread comes after it was asked for.
  */

@@ -128,7 +128,7 @@ async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: read
     // What the cursor has not passed yet will be sent without a replay.
     const upTo = isDecided ? toLogId : Math.min(toLogId, subscription.cursorLogId)
     if (fromLogId > upTo) continue
-    for await (const { events, more } of scanPending(db, subscription, fromLogId - 1, upTo)) {
+    for await (const { events, more } of scanPending(db, subscription, fromLogId - 1, { upTo })) {
       for (const { logId } of events) logIds.push(logId)
       if (logIds.length > replaysMax) throw tooMany()
       if (more) read += pageMax

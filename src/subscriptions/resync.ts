@@ -5,7 +5,7 @@ import type { WakeSubscription } from '../registry/subscriptions/subscription.ts
 import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import { isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { type Pending, pageMax, readPending } from '../wakes/read/pending.ts'
+import { type Pending, readPending } from '../wakes/read/pending.ts'
 import { scanPending, selectsAlike } from '../wakes/read/scan-pending.ts'
 import { changeState } from '../wakes/store/change-state.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
@@ -14,8 +14,7 @@ import { requireOwnSubscription } from './read.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 import { requireWatermark } from './watermark.ts'
 
-/** A resync counts at least this part of a log, in events of its agent. It counts further until `countMaxMs` ms have passed. */
-const countedMin = 600
+/** For how long a resync counts, in ms. The first page of a log is counted however long it takes. */
 const countMaxMs = 500
 
 /** What a resync answers. `countedTo`: present if not everything was counted: events after it are sent too. */
@@ -130,12 +129,9 @@ class Replay {
   async scan(db: Reader, subscription: WakeSubscription, until: number): Promise<void> {
     // A target without a channel keeps its cursor until there is one: nothing is sent again now.
     if (!isDeliverable(subscription.harnessTarget)) return
-    let looked = 0
-    for await (const page of scanPending(db, subscription, this.#scannedTo)) {
+    for await (const page of scanPending(db, subscription, this.#scannedTo, { until })) {
       this.#count(page)
-      looked += pageMax
-      this.#isCutShort = page.more && looked >= countedMin && performance.now() > until
-      if (this.#isCutShort) return
+      this.#isCutShort = page.more
     }
   }
 

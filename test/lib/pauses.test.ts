@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupsOf, inSlice, Pauses } from '../../src/lib/pauses.ts'
+import { beginSliceBefore, groupsOf, inSlice, Pauses } from '../../src/lib/pauses.ts'
 import { Iterations } from '../support/iterations.ts'
 
 test('a pause comes when an iteration has done enough, and groups are as large as that', async () => {
@@ -55,6 +55,16 @@ test('a slice whose work throws is its failure of its caller, and the next one b
   await expect(inSlice('', broken)).rejects.toThrow('broken')
   await expect(inSlice('', () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
   expect(await inSlice('', async () => 'done')).toBe('done')
+})
+
+test('work that is answered as far as it has come does not wait longer than it may for its next slice', async () => {
+  let end = (): void => {}
+  const long = inSlice('', () => new Promise<void>((resolve) => (end = resolve)))
+  expect(await beginSliceBefore(performance.now() + 20, '')).toBe(false)
+  end()
+  await long
+  expect(await beginSliceBefore(performance.now() - 20, '')).toBe(false)
+  expect(await beginSliceBefore(performance.now() + 5_000, '')).toBe(true)
 })
 
 test('a slice whose store does not answer does not hold up the next one', async () => {

@@ -1,4 +1,4 @@
-import { beginSlice } from '../../lib/pauses.ts'
+import { beginSlice, beginSliceBefore } from '../../lib/pauses.ts'
 import type { Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type Pending, readPending } from './pending.ts'
@@ -8,21 +8,29 @@ export function selectsAlike(one: WakeSubscription, other: WakeSubscription): bo
   return one.generation === other.generation && one.harnessTarget === other.harnessTarget
 }
 
+interface Scan {
+  /** inclusive; the end of the log without it */
+  readonly upTo?: number
+  /** An instant of `performance.now()`: no page after the first begins later. The last one that was read then has `more`. */
+  readonly until?: number
+}
+
 /**
- * Reads all pages of what a subscription has to send in `(after, upTo]`, which may be the whole log. Others' requests go on between two
+ * Reads the pages of what a subscription has to send after a logId, which may be the whole log. Others' requests go on between two
  * pages, so it must not run in a transaction: their writes would wait.
  */
 export async function* scanPending(
   db: Reader,
   subscription: Subscription,
   after: number,
-  upTo?: number,
+  { upTo, until }: Scan = {},
 ): AsyncGenerator<Pending> {
   for (let from = after; ; ) {
     const page = await readPending(db, subscription, from, upTo)
     yield page
     if (!page.more) return
     from = page.scannedTo
-    await beginSlice(subscription.agentId)
+    if (until === undefined) await beginSlice(subscription.agentId)
+    else if (!(await beginSliceBefore(until, subscription.agentId))) return
   }
 }
