@@ -45,6 +45,17 @@ export const connectionLimits = {
     'at a time',
     'the same until a call has shown a valid key; all connections that have something to read begin their calls in one step',
   ),
+  grpcBeside: limit(
+    256 * KiB,
+    'bytes',
+    'what a gRPC connection sends beside its calls, in frames that begin none; beyond it the connection is closed',
+  ),
+  grpcBesideRate: limit(64 * KiB, 'bytes a second', 'the same in the long run'),
+  grpcNextConnection: limit(
+    1,
+    'seconds',
+    'the time between two new gRPC connections of an address after one was closed for that; a new one waits for at most 10 seconds',
+  ),
 } as const satisfies Record<string, Limit>
 
 /** Streams and unread answers, on each gateway. A request beyond a limit is refused with 429 `limit-exceeded`, except where it waited first. */

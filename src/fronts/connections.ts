@@ -6,16 +6,32 @@ import type { ConnectionBounds } from './connection-bounds.ts'
 /** A refusal is logged at most once in this time for each limit, so that a flood does not fill the log. */
 const logEveryMs = 60_000
 
+/** Logs the connections that are refused or closed because of a limit. */
+export class ConnectionRefusals {
+  readonly #log: Logger
+  readonly #loggedAt = new Map<string, number>()
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  note(limit: keyof typeof remedies, max: number, address: string | undefined): void {
+    const now = performance.now()
+    if (now - (this.#loggedAt.get(limit) ?? Number.NEGATIVE_INFINITY) < logEveryMs) return
+    this.#loggedAt.set(limit, now)
+    this.#log.warn({ limit, max, address, remedy: remedies[limit] }, 'connection.refused')
+  }
+}
+
 /** Counts the open connections of each address, over all ports. */
 export class Connections {
   readonly #bounds: ConnectionBounds
-  readonly #log: Logger
+  readonly #refusals: ConnectionRefusals
   readonly #open = new Map<string, number>()
-  readonly #loggedAt = new Map<string, number>()
 
-  constructor(bounds: ConnectionBounds, log: Logger) {
+  constructor(bounds: ConnectionBounds, refusals: ConnectionRefusals) {
     this.#bounds = bounds
-    this.#log = log
+    this.#refusals = refusals
   }
 
   /**
@@ -25,7 +41,7 @@ export class Connections {
   watch(server: Server, isSecure: boolean, ready: (socket: Socket) => void): () => void {
     const { connections } = this.#bounds
     if (connections > 0) server.maxConnections = connections
-    server.on('drop', () => this.#logRefusal('connections', undefined))
+    server.on('drop', () => this.#refusals.note('connections', connections, undefined))
     if (!isSecure) {
       server.on('connection', (socket) => {
         if (this.#admit(socket)) ready(socket)
@@ -58,7 +74,7 @@ export class Connections {
     const open = this.#open.get(network) ?? 0
     if (open >= connectionsPerAddress) {
       socket.destroy()
-      this.#logRefusal('connectionsPerAddress', network)
+      this.#refusals.note('connectionsPerAddress', connectionsPerAddress, network)
       return false
     }
     this.#open.set(network, open + 1)
@@ -69,18 +85,12 @@ export class Connections {
     })
     return true
   }
-
-  #logRefusal(limit: 'connections' | 'connectionsPerAddress', address: string | undefined): void {
-    const now = performance.now()
-    if (now - (this.#loggedAt.get(limit) ?? Number.NEGATIVE_INFINITY) < logEveryMs) return
-    this.#loggedAt.set(limit, now)
-    this.#log.warn({ limit, max: this.#bounds[limit], address, remedy: remedies[limit] }, 'connection.refused')
-  }
 }
 
 const remedies = {
   connections: 'Raise ROUSE_CONNECTIONS, or find out who holds them.',
   connectionsPerAddress: 'Raise ROUSE_CONNECTIONS_PER_ADDRESS; behind a proxy set it to 0 and count there.',
+  grpcBeside: 'Find out who sends so many frames of HTTP/2 that belong to no call.',
 }
 
 /** Returns `host:port` of the other side, in the form that gRPC uses. */

@@ -9,8 +9,9 @@ import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../logger.ts'
 import { endWithCertificate, isVouchedFor } from '../security/client-certificates.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
-import { Connections, peerOf } from './connections.ts'
+import { ConnectionRefusals, Connections, peerOf } from './connections.ts'
 import type { GrpcServices } from './grpc/services.ts'
+import { type CallTraffic, GrpcTraffic } from './grpc-traffic.ts'
 import type { ListeningOptions } from './http-server.ts'
 
 /** How long a stop waits for calls in flight before it cuts them. */
@@ -19,6 +20,7 @@ const drainMs = 5_000
 const lingerMs = 500
 
 interface GrpcListeningOptions extends ListeningOptions {
+  readonly refusals?: ConnectionRefusals
   /** Called with each connection that is closed because its client has no certificate of the CA that is valid. */
   readonly noteRefused?: (socket: Socket) => void
 }
@@ -35,12 +37,14 @@ export class GrpcServer implements AsyncDisposable {
   /** The deadlines of connections on which no call has shown a valid key yet. */
   readonly #unproven = new Map<string, NodeJS.Timeout>()
   readonly #sockets = new Set<Socket>()
+  readonly #traffic: GrpcTraffic
   #load: (() => Promise<GrpcServices>) | undefined
   #services: Promise<GrpcServices> | undefined
 
   constructor({
     bounds = connectionBounds(),
-    connections,
+    refusals = new ConnectionRefusals(silentLogger),
+    connections = new Connections(bounds, refusals),
     tls,
     clock = systemClock,
     noteRefused = () => {},
@@ -48,8 +52,8 @@ export class GrpcServer implements AsyncDisposable {
     this.#bounds = bounds
     this.#isSecure = tls !== undefined
     this.#listener = tls === undefined ? createServer() : secureListener(tls, bounds)
-    const counted = connections ?? new Connections(bounds, silentLogger)
-    this.#endHandshakes = counted.watch(this.#listener, this.#isSecure, (socket) => {
+    this.#traffic = new GrpcTraffic(bounds, refusals)
+    this.#endHandshakes = connections.watch(this.#listener, this.#isSecure, (socket) => {
       if (tls?.ca === undefined) return this.#accept(socket)
       if (isVouchedFor(socket, clock)) {
         endWithCertificate(socket, clock)
@@ -99,6 +103,11 @@ export class GrpcServer implements AsyncDisposable {
     this.#unproven.delete(peer)
   }
 
+  /** Returns what is to count the bytes of the calls on the connection of this peer. */
+  trafficOf(peer: string): CallTraffic {
+    return this.#traffic.of(peer)
+  }
+
   /** Accepts nothing more and lets calls in flight finish for a while. */
   async close(): Promise<void> {
     if (!this.#listener.listening) return
@@ -127,7 +136,12 @@ export class GrpcServer implements AsyncDisposable {
     })
     // The client must reconnect. The calls on the broken connection are cancelled.
     socket.on('error', () => {})
-    this.#take(socket)
+    this.#traffic.watch(socket)
+    const delay = this.#traffic.delayOf(socket)
+    if (delay === 0) return this.#take(socket)
+    if (delay === undefined) return void socket.destroy()
+    const turn = setTimeout(() => this.#take(socket), delay)
+    socket.once('close', () => clearTimeout(turn))
   }
 
   #take(socket: Socket): void {

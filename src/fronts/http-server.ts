@@ -10,7 +10,7 @@ import { endWithCertificate, isVouchedFor } from '../security/client-certificate
 import { bearerKeyOf } from './auth.ts'
 import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
-import { Connections } from './connections.ts'
+import { ConnectionRefusals, Connections } from './connections.ts'
 import { ExpressMessages } from './express-messages.ts'
 import { noteQueued, RequestQueue } from './request-queue.ts'
 import { takeUpgrade } from './upgrade.ts'
@@ -71,7 +71,7 @@ export class HttpServer implements AsyncDisposable {
     this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {
       if (socket.writableLength > 0 || this.#answersOf(socket).length === 0) socket.destroy()
     })
-    const counted = connections ?? new Connections(bounds, silentLogger)
+    const counted = connections ?? new Connections(bounds, new ConnectionRefusals(silentLogger))
     this.#server.on('connection', () => queue.noteConnection())
     this.#endHandshakes = counted.watch(this.#server, this.#isSecure, (socket) => {
       this.#silent.add(socket)

@@ -8,7 +8,7 @@ import type { Logger } from '../logger.ts'
 import { createClientAddress } from '../security/client-address.ts'
 import { TlsFiles, type TlsPaths } from '../security/tls-files.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
-import { Connections } from './connections.ts'
+import { ConnectionRefusals, Connections } from './connections.ts'
 import { guardEdge, ownNames } from './edge.ts'
 import { EdgeRefusals } from './edge-refusals.ts'
 import { exposureWarnings } from './exposure.ts'
@@ -64,10 +64,11 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
   const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))
   const queue = new RequestQueue()
   const clientAddress = createClientAddress(config.trustedProxies)
-  const options = { bounds, connections: new Connections(bounds, log), tls: tls?.options, clock, queue, clientAddress }
-  const refusals = new EdgeRefusals(audit, clientAddress)
+  const refusals = new ConnectionRefusals(log)
+  const options = { bounds, refusals, connections: new Connections(bounds, refusals), tls: tls?.options, clock, queue, clientAddress }
+  const edgeRefusals = new EdgeRefusals(audit, clientAddress)
   const server = new HttpServer(options)
-  const grpcServer = new GrpcServer({ ...options, noteRefused: (socket) => refusals.noteConnection(socket) })
+  const grpcServer = new GrpcServer({ ...options, noteRefused: (socket) => edgeRefusals.noteConnection(socket) })
   undo.defer(() => Promise.all([server.close(), grpcServer.close()]))
   const url = await server.listen(http.host, http.port)
   const grpcTarget = grpc.port === undefined ? undefined : await grpcServer.listen(http.host, grpc.port)
@@ -83,7 +84,7 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
     names: ownNames(http.host, http.publicUrl),
     isSecure: tls !== undefined || http.publicUrl?.startsWith('https:') === true,
     asksClients: tls?.options.ca !== undefined,
-    noteRefused: (req: IncomingMessage, problem: Problem) => refusals.noteRequest(req, problem),
+    noteRefused: (req: IncomingMessage, problem: Problem) => edgeRefusals.noteRequest(req, problem),
   }
   const open = undo.move()
   return {
@@ -93,7 +94,9 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
     serve(front, loadGrpc) {
       server.messages.adopt(front)
       server.serve(logRequests(log, guardEdge(edge, front)))
-      grpcServer.serve(() => loadGrpc({ bounds, queue, onAuthenticated: (peer) => grpcServer.prove(peer) }))
+      const onAuthenticated = (peer: string) => grpcServer.prove(peer)
+      const trafficOf = (peer: string) => grpcServer.trafficOf(peer)
+      grpcServer.serve(() => loadGrpc({ bounds, queue, onAuthenticated, trafficOf }))
     },
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { connectionBounds } from '../../src/fronts/connection-bounds.ts'
-import { Connections } from '../../src/fronts/connections.ts'
+import { ConnectionRefusals, Connections } from '../../src/fronts/connections.ts'
 import { HttpServer } from '../../src/fronts/http-server.ts'
 import { silentLogger } from '../../src/logger.ts'
 import { networkOf } from '../../src/security/ip-address.ts'
@@ -17,7 +17,7 @@ function logged() {
 
 async function listening(bounds: object) {
   const { lines, log } = logged()
-  const connections = new Connections(connectionBounds(bounds), log)
+  const connections = new Connections(connectionBounds(bounds), new ConnectionRefusals(log))
   const server = new HttpServer({ bounds: connectionBounds(bounds), connections })
   server.serve((_req, res) => res.end('served'))
   return { server, lines, url: await server.listen('127.0.0.1', 0) }
@@ -80,7 +80,7 @@ test('all addresses together have a limit of connections', async () => {
 })
 
 test('the ports share what is counted', async () => {
-  const connections = new Connections(connectionBounds({ connectionsPerAddress: 1 }), silentLogger)
+  const connections = new Connections(connectionBounds({ connectionsPerAddress: 1 }), new ConnectionRefusals(silentLogger))
   const ready: Socket[] = []
   const servers: Server[] = [createServer(), createServer()]
   for (const server of servers) {

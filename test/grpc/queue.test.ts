@@ -36,7 +36,7 @@ test('a call waits in the queue before its key is checked, and leaves it when it
       throw new Error('The test checks no key.')
     },
   }
-  const edge = { bounds: connectionBounds(), queue, onAuthenticated: () => {} }
+  const edge = { bounds: connectionBounds(), queue, onAuthenticated: () => {}, trafficOf: () => ({ received: 0 }) }
   const server = new Server({ interceptors: [admitCalls(context as unknown as AgentFrontContext, edge)] })
   server.addService(A2AService, {})
   const port = await new Promise<number>((resolve, reject) => {

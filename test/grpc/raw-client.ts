@@ -5,6 +5,7 @@ import { decodeErrorInfo, decodeStatus } from '@a2a-js/sdk/errors/grpc'
 import { A2AService } from '@a2a-js/sdk/server/grpc'
 import {
   type CallOptions,
+  type ChannelCredentials,
   type ClientReadableStream,
   credentials,
   Metadata,
@@ -26,9 +27,13 @@ export interface Refusal {
 type Result = { readonly value: JsonObject } | Refusal
 
 /** Calls by hand: what the SDK's client would never send. Closed with the test. */
-export function rawClient(target: string | undefined, version: '1.0' | '0.3' = '1.0') {
+export function rawClient(
+  target: string | undefined,
+  version: '1.0' | '0.3' = '1.0',
+  channel: ChannelCredentials = credentials.createInsecure(),
+) {
   const Client = makeGenericClientConstructor(services[version], 'A2AService')
-  const client = new Client(String(target), credentials.createInsecure())
+  const client = new Client(String(target), channel)
   // biome-ignore lint/suspicious/noExplicitAny: methods are named by the service
   const methods = client as any
   return {

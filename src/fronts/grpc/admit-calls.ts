@@ -10,6 +10,7 @@ import { grpcOperation } from '../access/a2a-operations.ts'
 import { isRefusal } from '../access/when-to-record.ts'
 import { bearerKeyOf } from '../auth.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
+import type { CallTraffic } from '../grpc-traffic.ts'
 import type { RequestQueue } from '../request-queue.ts'
 import { readerOf } from '../unsent.ts'
 import {
@@ -34,6 +35,8 @@ export interface GrpcEdge {
   readonly queue: RequestQueue
   /** Called with the peer (`host:port`) of each call with a valid key. */
   readonly onAuthenticated: (peer: string) => void
+  /** Returns what counts the bytes of the calls of a peer. */
+  readonly trafficOf: (peer: string) => CallTraffic
 }
 
 /**
@@ -42,7 +45,7 @@ export interface GrpcEdge {
  */
 export function admitCalls(
   context: AgentFrontContext,
-  { bounds: { readerStall, grpcCalls, grpcCallsUnproven, bodyPieces }, queue, onAuthenticated }: GrpcEdge,
+  { bounds: { readerStall, grpcCalls, grpcCallsUnproven, bodyPieces }, queue, onAuthenticated, trafficOf }: GrpcEdge,
 ): ServerInterceptor {
   const { unsent, log } = context
   const lines = new CallLines(log)
@@ -50,7 +53,7 @@ export function admitCalls(
   const calls = new CallsOfConnection(Math.min(grpcCalls, grpcCallsUnproven), grpcCalls)
   return (method, call) => {
     calls.begin(streamOf(call))
-    gatherFrames(streamOf(call), bodyPieces)
+    gatherFrames(streamOf(call), bodyPieces, trafficOf(call.getPeer()))
     const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
     const gate = new CallGate(
       context,

@@ -1,12 +1,20 @@
 import type { ServerHttp2Stream } from 'node:http2'
 import { BodyPieces } from '../body-pieces.ts'
+import type { CallTraffic } from '../grpc-traffic.ts'
+
+/** What the metadata of a call may account for, in bytes: more than nearly all have. */
+const metadataBytes = 8 * 1024
+/** Of each frame. */
+const headBytes = 9
 
 /**
  * Gathers the frames of a call, which may have one byte each, before its message is read. Ends the connection of a call with too many fine
  * ones.
  * @param max how many fine frames a call may have
+ * @param traffic counts what the call has received
  */
-export function gatherFrames(stream: ServerHttp2Stream, max: number): void {
+export function gatherFrames(stream: ServerHttp2Stream, max: number, traffic: CallTraffic): void {
+  traffic.received += metadataBytes
   const frames = new BodyPieces(max)
   const push = (piece: Buffer | null): boolean => Object.getPrototypeOf(stream).push.call(stream, piece)
   // Node calls it with each frame, and with null at their end.
@@ -15,6 +23,7 @@ export function gatherFrames(stream: ServerHttp2Stream, max: number): void {
       frames.passRest(push)
       return push(null)
     }
+    traffic.received += piece.length + headBytes
     if (!frames.areTooMany) return frames.take(piece, push)
     stream.session?.destroy()
     return false
