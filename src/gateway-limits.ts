@@ -48,13 +48,13 @@ export const connectionLimits = {
   grpcBeside: limit(
     256 * KiB,
     'bytes',
-    'what a gRPC connection sends beside its calls, in frames that begin none; beyond it the connection is closed',
+    'what the gRPC connections of an address send beside their calls, in frames that begin none; beyond it those that send the most are closed',
   ),
   grpcBesideRate: limit(64 * KiB, 'bytes a second', 'the same in the long run'),
   grpcNextConnection: limit(
-    1,
+    0.25,
     'seconds',
-    'the time between two new gRPC connections of an address after one was closed for that; a new one waits for at most 10 seconds',
+    'the time between two new gRPC connections of an address in the 10 seconds after one was closed for that; a connection that would wait for more than 10 seconds is closed',
   ),
 } as const satisfies Record<string, Limit>
 

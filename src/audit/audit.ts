@@ -94,20 +94,21 @@ export class Audit implements AsyncDisposable {
     if (refused.length > 0) this.#drop(refused, error)
     if (left.length === 0) return
     if (this.#writer.isClosed) this.#logUnwritten(left, error)
-    const isLeft = new Set(left)
-    const gapIsLeft = left.some(({ operation }) => operation === gap.operation)
+    const isAttempt = new Set(attempts)
+    const isGap = ({ operation }: AuditRecord): boolean => operation === gap.operation
+    const others = left.filter((record) => !isAttempt.has(record))
     this.#putBack(
-      waiting.filter((record) => isLeft.has(record)),
-      gapIsLeft ? lost : 0,
+      others.filter((record) => !isGap(record)),
+      others.some(isGap) ? lost : 0,
     )
-    this.#refused.putBack(attempts.filter((record) => isLeft.has(record)))
+    this.#refused.putBack(left.filter((record) => isAttempt.has(record)))
     throw error
   }
 
   /** Leaves out what the store will never accept: the program's log has it, and the audit counts it. */
   #drop(records: readonly AuditRecord[], error: unknown): void {
     this.#logUnwritten(records, error)
-    this.#lost += records.length
+    this.#lost += records.reduce((sum, { count }) => sum + count, 0)
     this.#writer.schedule(batchMs)
   }
 

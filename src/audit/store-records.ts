@@ -38,7 +38,8 @@ export async function storeRecords(db: Database, records: readonly AuditRecord[]
   }
   const left = untried.reverse().flat()
   const acceptsNone = left.length + refused.length === records.length
-  return acceptsNone ? { refused: [], left: [...refused, ...left], error } : { refused, left, error }
+  // The others come first the next time, so that any number of bad ones is passed in the end.
+  return acceptsNone ? { refused: [], left: [...left, ...refused], error } : { refused, left, error }
 }
 
 function isOutage(error: unknown): boolean {

@@ -113,6 +113,7 @@ export class GrpcServer implements AsyncDisposable {
     if (!this.#listener.listening) return
     const closed = new Promise((done) => this.#listener.close(done))
     this.#endHandshakes()
+    this.#traffic[Symbol.dispose]()
     const services = await this.#services?.catch(() => undefined)
     const cut = setTimeout(() => this.#cut(services), services ? drainMs : 0)
     for (const socket of this.#sockets) {
@@ -125,23 +126,18 @@ export class GrpcServer implements AsyncDisposable {
 
   #accept(socket: Socket): void {
     const peer = peerOf(socket)
+    const deadline = setTimeout(() => socket.destroy(), this.#bounds.grpcFirstCall * 1000)
     this.#sockets.add(socket)
-    this.#unproven.set(
-      peer,
-      setTimeout(() => socket.destroy(), this.#bounds.grpcFirstCall * 1000),
-    )
+    this.#unproven.set(peer, deadline)
     socket.once('close', () => {
       this.#sockets.delete(socket)
-      this.prove(peer)
+      clearTimeout(deadline)
+      // The same port may be in use again already.
+      if (this.#unproven.get(peer) === deadline) this.#unproven.delete(peer)
     })
     // The client must reconnect. The calls on the broken connection are cancelled.
     socket.on('error', () => {})
-    this.#traffic.watch(socket)
-    const delay = this.#traffic.delayOf(socket)
-    if (delay === 0) return this.#take(socket)
-    if (delay === undefined) return void socket.destroy()
-    const turn = setTimeout(() => this.#take(socket), delay)
-    socket.once('close', () => clearTimeout(turn))
+    this.#traffic.admit(socket, () => this.#take(socket))
   }
 
   #take(socket: Socket): void {
@@ -150,7 +146,9 @@ export class GrpcServer implements AsyncDisposable {
     this.#services?.then(
       (services) => {
         // It may have ended meanwhile. The library can wait for the end of such a connection for ever, and a stop waits for the library.
-        if (!socket.destroyed) services.take(socket)
+        if (socket.destroyed) return
+        this.#traffic.watch(socket)
+        services.take(socket)
       },
       (error: Error) => socket.destroy(error),
     )

@@ -65,7 +65,15 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
   const queue = new RequestQueue()
   const clientAddress = createClientAddress(config.trustedProxies)
   const refusals = new ConnectionRefusals(log)
-  const options = { bounds, refusals, connections: new Connections(bounds, refusals), tls: tls?.options, clock, queue, clientAddress }
+  const options = {
+    bounds,
+    refusals,
+    connections: new Connections(bounds, refusals),
+    tls: tls?.options,
+    clock,
+    queue,
+    clientAddress,
+  }
   const edgeRefusals = new EdgeRefusals(audit, clientAddress)
   const server = new HttpServer(options)
   const grpcServer = new GrpcServer({ ...options, noteRefused: (socket) => edgeRefusals.noteConnection(socket) })

@@ -137,6 +137,16 @@ describe('a tenant over HTTP', () => {
     },
   )
 
+  test.each([[5], [['agents/donna']], [{ toString: 1 }], [[{ toString: 1 }]]])(
+    'that is no string is refused: %j',
+    async (tenant) => {
+      const rpc = await wire.rpc('SendMessage', { tenant, ...sending() })
+      expect(rpc.body.error).toMatchObject({ code: -32602, message: expect.stringMatching(/tenant|toString/) })
+      const rest = await wire.rest('POST', '/message:send', { tenant, ...sending() })
+      expect([rest.status, rest.body.error.message]).toEqual([400, expect.stringContaining('tenant')])
+    },
+  )
+
   test('in the path is refused', async () => {
     expect((await wire.rest('POST', '/nope/message:send', sending())).status).toBe(404)
     expect((await wire.rest('GET', '/nope/tasks')).status).toBe(404)

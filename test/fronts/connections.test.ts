@@ -80,7 +80,10 @@ test('all addresses together have a limit of connections', async () => {
 })
 
 test('the ports share what is counted', async () => {
-  const connections = new Connections(connectionBounds({ connectionsPerAddress: 1 }), new ConnectionRefusals(silentLogger))
+  const connections = new Connections(
+    connectionBounds({ connectionsPerAddress: 1 }),
+    new ConnectionRefusals(silentLogger),
+  )
   const ready: Socket[] = []
   const servers: Server[] = [createServer(), createServer()]
   for (const server of servers) {

@@ -498,7 +498,7 @@ test.each(methods)('JSON-RPC %s %s is never a failure of its own', async (versio
 })
 
 const operations: [version: string, method: string, path: () => string, body: Json][] = [
-  ['1.0', 'POST', () => '/message:send', { message, configuration, metadata: { a: 1 } }],
+  ['1.0', 'POST', () => '/message:send', { tenant: 'agents/mallory', message, configuration, metadata: { a: 1 } }],
   ['1.0', 'POST', () => '/message:stream', { message: replaced(message, ['taskId'], 'nix'), configuration }],
   ['1.0', 'POST', () => '/tasks/nix:cancel', { metadata: {} }],
   ['1.0', 'POST', () => `/tasks/${taskId}/pushNotificationConfigs`, push],

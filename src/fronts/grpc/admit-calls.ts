@@ -52,15 +52,17 @@ export function admitCalls(
   const meter = { unsent, stallMs: readerStall * 1000, refusal: (error: unknown) => refusal(error, log) }
   const calls = new CallsOfConnection(Math.min(grpcCalls, grpcCallsUnproven), grpcCalls)
   return (method, call) => {
+    const traffic = trafficOf(call.getPeer())
     calls.begin(streamOf(call))
-    gatherFrames(streamOf(call), bodyPieces, trafficOf(call.getPeer()))
+    gatherFrames(streamOf(call), bodyPieces, traffic)
     const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
     const gate = new CallGate(
       context,
       call,
       { incoming, line: lines.begin(incoming), queue },
-      ({ caller, request }) => {
+      ({ caller, request }, metadata) => {
         onAuthenticated(call.getPeer())
+        traffic.received += sizeOf(metadata)
         calls.prove(streamOf(call))
         // What a stream has written in all says nothing about the next one. Its large events are counted before they are loaded.
         const noteAnswer = method.responseStream
@@ -79,11 +81,18 @@ type Status = Parameters<ServerInterceptingCallInterface['sendStatus']>[0]
 
 type ReceivedMessage = { tenant?: string } | RefusedMessage | UndecodedMessage
 
+type OnAuthenticated = (admitted: Pick<Admission, 'caller' | 'request'>, metadata: Metadata) => void
+
+/** The names and values of a call's metadata, in bytes. */
+function sizeOf(metadata: Metadata): number {
+  return Object.entries(metadata.getMap()).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+}
+
 /** Admits or refuses one call. */
 class CallGate {
   readonly #context: AgentFrontContext
   readonly #call: ServerInterceptingCallInterface
-  readonly #onAuthenticated: (admitted: Pick<Admission, 'caller' | 'request'>) => void
+  readonly #onAuthenticated: OnAuthenticated
   readonly #incoming: IncomingCall
   readonly #line: CallLine
   readonly #queue: RequestQueue
@@ -100,7 +109,7 @@ class CallGate {
     context: AgentFrontContext,
     call: ServerInterceptingCallInterface,
     { incoming, line, queue }: { incoming: IncomingCall; line: CallLine; queue: RequestQueue },
-    onAuthenticated: (admitted: Pick<Admission, 'caller' | 'request'>) => void,
+    onAuthenticated: OnAuthenticated,
   ) {
     this.#context = context
     this.#call = call
@@ -145,7 +154,7 @@ class CallGate {
     // The client may have canceled meanwhile: then nothing else frees the place of the call.
     if (this.#isOver) return admitted.leave()
     this.#queue.prove(this.#bearer)
-    this.#onAuthenticated(admitted)
+    this.#onAuthenticated(admitted, metadata)
     // Its length is not known, and it is in memory as a whole before anything can look at it.
     const { caller, request } = admitted
     if (await this.#context.shares.large.beginUpload(caller, request, inputLimits.a2aBody.max)) next(metadata)
