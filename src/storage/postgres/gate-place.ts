@@ -1,6 +1,6 @@
 import type { Gate, Waiting } from './gate.ts'
 
-/** A group's place at the gate: it enters before its first row lock, and leaves when it sends its commit. */
+/** A group's place at the gate: it enters before its first row lock, and leaves when all its locks are answered. */
 export class GatePlace {
   readonly #gate: Gate
   #state: 'outside' | 'waiting' | 'inside' = 'outside'

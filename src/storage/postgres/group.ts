@@ -24,7 +24,7 @@ export interface Locks {
  * Writers that share one transaction and run at the same time, so that their statements are sent together. There are no
  * savepoints between them: if a writer fails after it has written something, the group is rolled back and run again without it.
  *
- * A group locks no row before it has passed the gate, and locks none after it has sent its commit. So two groups of one gateway
+ * A group locks no row before it has passed the gate, and leaves it when all its locks are answered. So two groups of one gateway
  * never wait for each other: the group inside the gate waits at most for the commits of earlier groups.
  */
 export class Group implements Shared {
@@ -90,7 +90,7 @@ export class Group implements Shared {
       }
     }
     await begun.catch(() => {})
-    if (!this.#loss) await Promise.all([this.#commit(), last.answered.catch((error) => this.lose(error, undefined))])
+    if (!this.#loss) await Promise.all([this.#commit(last), last.answered.catch((error) => this.lose(error, undefined))])
     else await this.#rollBack()
     this.#leave()
     return this.#loss ?? results
@@ -155,13 +155,16 @@ export class Group implements Shared {
     return result
   }
 
-  async #commit(): Promise<void> {
+  /** @param last the statements that were sent and have no answer yet */
+  async #commit(last: Pipelined): Promise<void> {
     // If the connection was already lost before the commit was sent, nothing was committed.
     const { isOpen } = this.connection
     try {
       const committing = this.connection.query('commit')
-      // The next group sends its first lock right after this commit, and gets it as soon as the server has committed.
-      this.#leave()
+      // The next group sends its first lock when these are answered, and not when the commit is: until then they may still lock rows, on
+      // another connection than the lock of the next group.
+      const leave = (): void => this.#leave()
+      last.answered.then(leave, leave)
       const { command } = await committing
       if (command !== 'COMMIT') this.lose(new Error('The transaction was rolled back.'), undefined)
     } catch (cause) {

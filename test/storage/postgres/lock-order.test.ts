@@ -20,6 +20,7 @@ const add = statement<{ id: string }>(sql`update item set count = count + 1 wher
 const lock = lockingStatement<{ id: string }, { id: string }>('item', sql`select id from item where id = ${p('id')}`)
 const lockAll = new LockingListStatement<{ id: string }>('item', sql`select id from item`)
 const read = statement<object, { id: string; count: number }>(sql`select id, count from item order by id`)
+const sleep = statement<object, object>(sql`select pg_sleep(0.3)`)
 const items = ['a', 'b', 'c', 'd', 'e', 'f']
 
 let url: string
@@ -160,6 +161,30 @@ test('a writer that locks the log waits until the others of its group have their
   mayEnd.reach()
   await Promise.all([one, ...both])
   expect([elsewhere, early, mate].map(({ runs }) => runs())).toEqual([1, 1, 1])
+})
+
+// The next group begins while the statements that were sent together with a commit still run, on another connection of the server.
+test('a group that locks a row which the end of the group before it changes too does not wait for it with the row', async () => {
+  const [db] = gateways as [PostgresDatabase]
+  const isEnding = point()
+  const endOfFirst = async (tx: Transaction, ids: readonly string[]): Promise<Pipelined> => {
+    await lockLog(tx, 'north')
+    const running = [tx.all(sleep, {}), ...ids.map((id) => tx.run(add, { id }))]
+    isEnding.reach()
+    return pipelined(...running)
+  }
+  const first = counted(async (tx) => {
+    tx.beforeCommit(endOfFirst, 'a')
+  })
+  const next = counted(async (tx) => {
+    await tx.run(add, { id: 'a' })
+    tx.beforeCommit(append, 'next')
+  })
+  const one = db.transaction(first)
+  await isEnding.reached
+  await Promise.all([one, db.transaction(next)])
+  expect([first, next].map(({ runs }) => runs())).toEqual([1, 1])
+  expect(await db.all(read, {})).toContainEqual({ id: 'a', count: 2 })
 })
 
 test('a writer that waits for a row of one that waits for the log gets it', async () => {
