@@ -18,7 +18,7 @@ import { bearer, rawClient } from './raw-client.ts'
 const folder = join(import.meta.dirname, '../faults/vouched-for')
 const ca = readFileSync(join(folder, 'certificate.pem'))
 /** Seconds between two connections of an address after one was closed. */
-const grpcNextConnection = 0.3
+const grpcNextConnection = 0.6
 
 /** One frame of HTTP/2 (RFC 9113 section 4.1). */
 function frame(type: number, streamId: number, ...payload: number[]): Buffer {
@@ -136,7 +136,7 @@ describe.each([
     expect(performance.now() - from).toBeGreaterThan(100)
     await flood(await port.connect(), frames.PRIORITY)
     const others = await Promise.all(Array.from({ length: 50 }, () => port.connect()))
-    // Ten seconds have room for 33 of them.
+    // Ten seconds have room for 16 of them.
     await Promise.race(others.map(closeOf))
     for (const socket of others) socket.destroy()
   })
