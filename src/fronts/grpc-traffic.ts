@@ -96,7 +96,6 @@ export class GrpcTraffic implements Disposable {
       this.#account(watched)
       if (network.left < 0) this.#hold(network)
     })
-    this.#looks ??= setInterval(() => this.#look(), lookEveryMs).unref()
   }
 
   /** Returns what is to count the bytes of a connection's calls. */
@@ -120,6 +119,8 @@ export class GrpcTraffic implements Disposable {
     if (known) return known
     const network = { name, open: 0, left: this.#bounds.grpcBeside, at: performance.now(), heldUntil: 0, nextAt: 0 }
     this.#networks.set(name, network)
+    // They end when no network is remembered.
+    this.#looks ??= setInterval(() => this.#look(), lookEveryMs).unref()
     return network
   }
 
