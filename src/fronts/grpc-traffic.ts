@@ -62,13 +62,20 @@ export class GrpcTraffic implements Disposable {
 
   /** Calls `read` when a new connection may be read: now, or after others of its network, if one was closed shortly before. */
   admit(socket: Socket, read: () => void): void {
-    if (this.#isOver) return void socket.destroy()
+    if (this.#isOver) {
+      socket.destroy()
+      return
+    }
     const network = this.#networkOf(socket)
     const wait = this.#waitIn(network)
-    if (wait === 0) return read()
+    if (wait === 0) {
+      read()
+      return
+    }
     if (wait > holdMs) {
       this.#noteRefusal(network)
-      return void socket.destroy()
+      socket.destroy()
+      return
     }
     const turn = setTimeout(() => {
       this.#held.delete(socket)

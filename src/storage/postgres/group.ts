@@ -90,7 +90,8 @@ export class Group implements Shared {
       }
     }
     await begun.catch(() => {})
-    if (!this.#loss) await Promise.all([this.#commit(last), last.answered.catch((error) => this.lose(error, undefined))])
+    if (!this.#loss)
+      await Promise.all([this.#commit(last), last.answered.catch((error) => this.lose(error, undefined))])
     else await this.#rollBack()
     this.#leave()
     return this.#loss ?? results
