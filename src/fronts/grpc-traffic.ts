@@ -42,7 +42,7 @@ interface Watched extends CallTraffic {
 
 /**
  * Closes gRPC connections that send much beside their calls: frames of HTTP/2 that begin no call, such as WINDOW_UPDATE, PRIORITY or those
- * of unknown types. Node handles each in a microsecond, whoever sends it, and reports none of them.
+ * of unknown types. Node handles each in a microsecond, with or without a key, and reports none of them.
  */
 export class GrpcTraffic implements Disposable {
   readonly #bounds: ConnectionBounds
@@ -141,18 +141,17 @@ export class GrpcTraffic implements Disposable {
   }
 
   #look(): void {
-    const overdrawn = new Map<Network, Watched[]>()
+    const senders = new Map<Network, Watched[]>()
     for (let looks = Math.min(lookedAtOnce, this.#watched.size); looks > 0; looks--) {
       const watched = this.#nextToLookAt()
       if (!watched) continue
       this.#account(watched)
       if (watched.beside === 0) continue
-      const { network } = watched
-      const heavy = overdrawn.get(network)
-      if (heavy) heavy.push(watched)
-      else overdrawn.set(network, [watched])
+      const ofNetwork = senders.get(watched.network)
+      if (ofNetwork) ofNetwork.push(watched)
+      else senders.set(watched.network, [watched])
     }
-    for (const [network, heavy] of overdrawn) if (network.left < 0) this.#closeHeaviest(network, heavy)
+    for (const [network, ofNetwork] of senders) if (network.left < 0) this.#closeHeaviest(network, ofNetwork)
     this.#forgetNetworks()
   }
 
@@ -181,9 +180,9 @@ export class GrpcTraffic implements Disposable {
   }
 
   /** Closes those that sent the most. An attack over many connections ends with all of them, and one that sent little stays. */
-  #closeHeaviest(network: Network, heavy: readonly Watched[]): void {
-    const most = Math.max(...heavy.map(({ beside }) => beside))
-    for (const { beside, socket } of heavy) if (beside >= most / 2) socket.destroy()
+  #closeHeaviest(network: Network, senders: readonly Watched[]): void {
+    const most = Math.max(...senders.map(({ beside }) => beside))
+    for (const { beside, socket } of senders) if (beside >= most / 2) socket.destroy()
     this.#noteRefusal(network)
     this.#hold(network)
   }
