@@ -55,13 +55,9 @@ test('every statement that is declared is understood by the engine', async () =>
 // It is planned again when the store is counted, which is once for few rows and again a minute after it has grown. Until then an update
 // must not hold its locks for longer.
 test.runIf(onPostgres).each([
-  ['no plan that PostgreSQL makes for an empty store', '', /./],
-  [
-    'no plan of an update that PostgreSQL makes for a store that was counted with few rows',
-    'vacuum analyze',
-    /^update/,
-  ],
-])('%s reads tables that grow', async (_, count, which) => {
+  ['no plan that PostgreSQL makes for an empty store', false, /./],
+  ['no plan of an update that PostgreSQL makes for a store that was counted with few rows', true, /^update/],
+])('%s reads tables that grow', async (_, counted, which) => {
   using directory = dataDirectory()
   // A store that has been emptied is planned for as it was before.
   const url = await createSchema(directory.path)
@@ -69,7 +65,7 @@ test.runIf(onPostgres).each([
   const client = new pg.Client(connectionOptions(url))
   await client.connect()
   await client.query('set plan_cache_mode = force_generic_plan')
-  if (count) await client.query(count)
+  if (counted) await client.query(`vacuum analyze ${await tablesOf(client)}`)
   const slow: string[] = []
   for (const one of declared) {
     const { text, values } = toQuery(one as Statement, anything)
@@ -93,6 +89,12 @@ const mayReadAll = [
   /from operator_key order by created_at/,
   /update subscription set lease_owner = null, due_at = \$1 where lease_owner is not null/,
 ]
+
+/** The tables of the test's own schema: the database holds those of many other tests. */
+async function tablesOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query('select tablename from pg_tables where schemaname = current_schema()')
+  return rows.map(({ tablename }) => tablename).join(', ')
+}
 
 const anything = new Proxy({}, { get: () => null })
 
