@@ -126,6 +126,43 @@ describe('the version of a path', () => {
   })
 })
 
+describe('a field that holds one value', () => {
+  const wrong: [string, JsonObject][] = [
+    ['contextId', { contextId: ['a'] }],
+    ['contextId', { contextId: { a: 1 } }],
+    ['messageId', { messageId: [] }],
+    ['text', { parts: [{ text: { hello: 'you' } }] }],
+    ['filename', { parts: [{ text: 'a', filename: ['b'] }] }],
+    ['referenceTaskIds', { referenceTaskIds: [['a']] }],
+    ['referenceTaskIds', { referenceTaskIds: [null] }],
+    ['extensions', { extensions: 'https://example.com/e' }],
+    ['toString', { parts: [{ text: 'a', toString: 1 }] }],
+  ]
+
+  test.each(wrong)('%s is not made of a list or an object: %j', async (field, fields) => {
+    const rpc = await wire.rpc('SendMessage', sending(fields))
+    expect(rpc.body.error).toMatchObject({ code: -32602, message: expect.stringContaining(`${field}: `) })
+    const rest = await wire.rest('POST', '/message:send', sending(fields))
+    expect([rest.status, rest.body.error.message]).toEqual([400, expect.stringContaining(`${field}: `)])
+  })
+
+  test('of a request without a message is checked too', async () => {
+    for (const [method, params] of [
+      ['GetTask', { id: ['a'] }],
+      ['CancelTask', { id: {} }],
+      ['ListTasks', { contextId: ['a'] }],
+      ['ListTasks', { pageSize: ['5'] }],
+    ] as const)
+      expect((await wire.rpc(method, params)).body.error, JSON.stringify(params)).toMatchObject({ code: -32602 })
+  })
+
+  test('may be a number, and the client has its own content as it is', async () => {
+    const data = { text: ['a'], id: {}, toString: 1 }
+    const { body } = await wire.rpc('SendMessage', sending({ parts: [{ text: 5 }, { data }], metadata: data }))
+    expect(body.result.task.history[0].parts).toMatchObject([{ text: '5' }, { data }])
+  })
+})
+
 describe('a tenant over HTTP', () => {
   test.each(['nope', 'agents/lucy', 'projects/blue/agents/donna'])(
     'that is another agent is refused: %s',

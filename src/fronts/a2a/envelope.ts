@@ -5,8 +5,9 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { inputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { type RpcError, sendRpcError } from './answer.ts'
+import { fieldFlaw } from './field-flaw.ts'
 import { legacyParamsFlaw } from './legacy-params.ts'
-import { partsFlaw, unreadableField, unreadableHint } from './message-parts.ts'
+import { partsFlaw } from './message-parts.ts'
 import { rpcId } from './rpc-id.ts'
 import { tenantFlaw } from './tenant-flaw.ts'
 
@@ -65,9 +66,7 @@ function paramsFlaw(method: string, { params }: JsonObject, agent: Agent | undef
   const isBare = bare.includes(method)
   if (isBare && !isJsonObject(params)) return undefined
   if (!isJsonObject(params)) return invalidParams(`params is required: an object with the parameters of ${method}.`)
-  const field = unreadableField(params)
-  const flaw =
-    field === undefined ? (legacyParamsFlaw(method, params) ?? partsFlaw(params)) : `${field}: ${unreadableHint}`
+  const flaw = legacyParamsFlaw(method, params) ?? partsFlaw(params) ?? fieldFlaw(params)?.detail
   if (flaw !== undefined) return invalidParams(`params.${flaw}`)
   const wrongTenant = agent && tenantFlaw(agent, params)
   return wrongTenant === undefined ? undefined : invalidParams(`params.${wrongTenant}`)

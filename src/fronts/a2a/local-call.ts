@@ -8,7 +8,8 @@ import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
 import { A2aCall, type CallContext } from './call.ts'
 import { type AgentAddress, findCalledAgent, requireMayCall } from './called-agent.ts'
-import { partsFlaw, unreadableField, unreadableHint } from './message-parts.ts'
+import { fieldFlaw } from './field-flaw.ts'
+import { partsFlaw } from './message-parts.ts'
 import type { A2aContext } from './request-handler.ts'
 import { answerSend } from './send-from-call.ts'
 
@@ -57,8 +58,8 @@ export async function sendLocally(context: LocalA2aContext, send: LocalSend): Pr
 
 /** Errors: `invalid-request` for what ProtoJSON's reader would refuse, or change silently. */
 function readRequest(body: JsonObject): SendMessageRequest {
-  const field = unreadableField(body)
-  if (field !== undefined) throw new Problem('invalid-request', { field, detail: `${field}: ${unreadableHint}` })
+  const unreadable = fieldFlaw(body)
+  if (unreadable) throw new Problem('invalid-request', unreadable)
   const flaw = partsFlaw(body)
   if (flaw !== undefined) throw new Problem('invalid-request', { field: 'message.parts', detail: flaw })
   return SendMessageRequest.fromJSON(body)

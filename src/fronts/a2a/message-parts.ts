@@ -1,12 +1,12 @@
 import type { RequestHandler } from 'express'
 import { Problem } from '../../errors.ts'
-import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { contentsOf, isBase64, nullData } from '../../tasks/part.ts'
+import { fieldFlaw } from './field-flaw.ts'
 import { tenantFlaw } from './tenant-flaw.ts'
 
-/** Refuses an HTTP+JSON request for another agent, a body that is not an object, or in which `unreadableField` or `partsFlaw` finds a flaw. */
+/** Refuses an HTTP+JSON request for another agent, a body that is not an object, or in which `fieldFlaw` or `partsFlaw` finds a flaw. */
 export const checkParts: RequestHandler = (req, res, next) => {
   const wrongTenant =
     req.path === '/' ? undefined : tenantFlaw(res.locals.agent as Agent, { ...req.query, ...tenantOf(req.body) })
@@ -16,10 +16,8 @@ export const checkParts: RequestHandler = (req, res, next) => {
     return
   }
   if (req.path === '/' || !isJsonObject(req.body)) return next()
-  const field = unreadableField(req.body)
-  if (field !== undefined) {
-    return next(new Problem('invalid-request', { field, detail: `${field}: ${unreadableHint}` }))
-  }
+  const unreadable = fieldFlaw(req.body)
+  if (unreadable) return next(new Problem('invalid-request', unreadable))
   const sends = req.method === 'POST' && /\/message:(send|stream)\/?$/.test(req.path)
   const flaw = sends ? partsFlaw(req.body) : undefined
   next(flaw && new Problem('invalid-request', { field: 'message.parts', detail: flaw }))
@@ -27,28 +25,6 @@ export const checkParts: RequestHandler = (req, res, next) => {
 
 const tenantOf = (body: unknown): object =>
   isJsonObject(body) && body.tenant !== undefined ? { tenant: body.tenant } : {}
-
-export const unreadableHint = 'is an object with "toString"; no field of A2A has that. Send the value itself.'
-
-/** Fields with the client's own content: nothing converts their values to a string or a number. */
-const free = new Set(['metadata', 'data'])
-
-/**
- * Finds a field whose value is an object with a `toString` of its own. ProtoJSON's reader converts such a value to a string or a
- * number, and the conversion would throw. Undefined: there is none. Without recursion.
- */
-export function unreadableField(body: JsonObject): string | undefined {
-  const open: JsonObject[] = [body]
-  for (let value = open.pop(); value; value = open.pop()) {
-    for (const key in value) {
-      const inner = value[key]
-      if (typeof inner !== 'object' || inner === null || free.has(key)) continue
-      if (Object.hasOwn(inner, 'toString')) return cutText(key, 100)
-      open.push(inner as JsonObject)
-    }
-  }
-  return Object.hasOwn(body, 'toString') ? 'toString' : undefined
-}
 
 /**
  * Describes what ProtoJSON's reader would refuse, or change silently: bytes that are not base64, several contents in one
