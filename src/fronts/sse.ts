@@ -62,7 +62,7 @@ export class EventStream {
   /** Writes a whole event or a comment, unless the stream has ended. */
   write(text: string): boolean {
     const res = this.#res
-    if (res.writableEnded || this.#reader.revoked.aborted) return false
+    if (res.closed || res.writableEnded || this.#reader.revoked.aborted) return false
     noteMoved(res, Buffer.byteLength(text))
     const isTaken = ServerResponse.prototype.write.call(res, text, 'utf8')
     if (isTaken) return true

@@ -23,9 +23,10 @@ export function requireRead(unsent: Unsent): RequestHandler {
 export function countAnswers(app: Express, unsent: Unsent, refuse: (res: Response, error: unknown) => void): void {
   const end = ServerResponse.prototype.end as (this: Response, ...given: unknown[]) => Response
   app.response.end = function (this: Response, ...given: unknown[]) {
+    // Nobody reads the answer of a client that has gone away. Node would make an exception of it.
+    if (this.closed) return this
     const bytes = sizeOf(given[0])
-    // Of a client that has gone away nobody reads the answer, and no further `close` tells that it is over.
-    if (bytes < smallBytes || this.closed) return end.apply(this, given)
+    if (bytes < smallBytes) return end.apply(this, given)
     const caller = this.locals?.caller as Caller | undefined
     const reader = caller ? readerOf(caller) : { keyId: `address:${this.req.socket.remoteAddress}` }
     try {
