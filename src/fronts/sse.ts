@@ -46,6 +46,8 @@ export class EventStream {
     this.#res = res
     this.#reader = reader
     this.#unsent = unsent
+    // No further `close` tells that a stream is over whose client has gone away already.
+    if (res.closed) return
     const keepAlive = setInterval(() => {
       // A reader that does not read needs no comment.
       if (res.headersSent && res.writableLength === 0) this.write(': keep-alive\n\n')

@@ -239,7 +239,7 @@ describe('parameters', () => {
     const body = { message: { messageId: 'a', role: 'ROLE_USER', content } }
     const answer = await wire.rest('POST', '/v1/message:send', body, legacy)
     expect(answer.status).toBe(400)
-    expect(answer.body.message).toMatch(/parts\[0\] has bytes/)
+    expect(answer.body.message).toMatch(/content\[0\] has bytes/)
   })
 
   test('v0.3 accepts ids of the wrong type as their text', async () => {

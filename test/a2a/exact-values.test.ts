@@ -126,8 +126,8 @@ describe('the version of a path', () => {
   })
 })
 
-describe('a field that holds one value', () => {
-  const wrong: [string, JsonObject][] = [
+describe('a field of another kind than the specification has', () => {
+  const wrong: [string, JsonObject, JsonObject?][] = [
     ['contextId', { contextId: ['a'] }],
     ['contextId', { contextId: { a: 1 } }],
     ['messageId', { messageId: [] }],
@@ -136,31 +136,82 @@ describe('a field that holds one value', () => {
     ['referenceTaskIds', { referenceTaskIds: [['a']] }],
     ['referenceTaskIds', { referenceTaskIds: [null] }],
     ['extensions', { extensions: 'https://example.com/e' }],
-    ['toString', { parts: [{ text: 'a', toString: 1 }] }],
+    ['returnImmediately', {}, { returnImmediately: 'false' }],
+    ['historyLength', {}, { historyLength: '' }],
+    ['historyLength', {}, { historyLength: ['5'] }],
+    ['acceptedOutputModes', {}, { acceptedOutputModes: 'text/plain' }],
+    ['authentication', {}, { taskPushNotificationConfig: { url: 'https://x.example/', authentication: 'Bearer x' } }],
   ]
 
-  test.each(wrong)('%s is not made of a list or an object: %j', async (field, fields) => {
-    const rpc = await wire.rpc('SendMessage', sending(fields))
-    expect(rpc.body.error).toMatchObject({ code: -32602, message: expect.stringContaining(`${field}: `) })
-    const rest = await wire.rest('POST', '/message:send', sending(fields))
-    expect([rest.status, rest.body.error.message]).toEqual([400, expect.stringContaining(`${field}: `)])
+  test.each(wrong)('is refused: %s in %j %j', async (field, fields, configuration) => {
+    const rpc = await wire.rpc('SendMessage', sending(fields, configuration))
+    expect(rpc.body.error).toMatchObject({ code: -32602, message: expect.stringContaining(`${field}: must be`) })
+    const rest = await wire.rest('POST', '/message:send', sending(fields, configuration))
+    expect([rest.status, rest.body.error.message]).toEqual([400, expect.stringContaining(`${field}: must be`)])
   })
 
-  test('of a request without a message is checked too', async () => {
+  test.each(['configuration', 'message', 'metadata'])('is refused where it holds others: %s', async (field) => {
+    for (const value of ['x', [{ returnImmediately: true }], 5]) {
+      const rpc = await wire.rpc('SendMessage', { ...sending(), [field]: value })
+      expect(rpc.body.error).toMatchObject({ code: -32602, message: expect.stringContaining(field) })
+      const rest = await wire.rest('POST', '/message:send', { ...sending(), [field]: value })
+      expect([rest.status, rest.body.error.message]).toEqual([400, expect.stringContaining(field)])
+    }
+  })
+
+  test('is refused where there is no message too', async () => {
     for (const [method, params] of [
       ['GetTask', { id: ['a'] }],
       ['CancelTask', { id: {} }],
+      ['CancelTask', { id: 'a', metadata: 'x' }],
       ['ListTasks', { contextId: ['a'] }],
       ['ListTasks', { pageSize: ['5'] }],
+      ['ListTasks', { includeArtifacts: 'false' }],
     ] as const)
       expect((await wire.rpc(method, params)).body.error, JSON.stringify(params)).toMatchObject({ code: -32602 })
+    const rest = await wire.rest('POST', '/tasks/x:cancel', { metadata: 'x' })
+    expect([rest.status, rest.body.error.message]).toEqual([400, expect.stringContaining('metadata')])
   })
 
-  test('may be a number, and the client has its own content as it is', async () => {
+  test('is not what a number as a text is, nor what the client and later versions have there', async () => {
     const data = { text: ['a'], id: {}, toString: 1 }
-    const { body } = await wire.rpc('SendMessage', sending({ parts: [{ text: 5 }, { data }], metadata: data }))
+    const fields = { parts: [{ text: 5, toString: 1 }, { data }], metadata: data, later: { name: {}, text: [] } }
+    const { body } = await wire.rpc('SendMessage', sending(fields, { historyLength: '5' }))
     expect(body.result.task.history[0].parts).toMatchObject([{ text: '5' }, { data }])
   })
+})
+
+// The attack: the SDK makes as many bytes of an object as its `length` says, one after the other, on the gateway's thread.
+describe('bytes in v0.3 over HTTP+JSON that are an object with a length', () => {
+  const part = (bytes: unknown): JsonObject => ({ file: { fileWithBytes: bytes } })
+  const sent = (bytes: unknown): JsonObject => ({ messageId: crypto.randomUUID(), role: 1, content: [part(bytes)] })
+  const long = { length: 2_000_000_000 }
+
+  test.each<[string, JsonObject]>([
+    ['in a message', { message: sent(long) }],
+    ['in a request', { request: sent(long) }],
+    ['beside empty parts', { message: { ...sent(long), parts: [] } }],
+    ['beside empty bytes', { message: { ...sent(''), content: [{ raw: '', ...part(long) }] } }],
+    [
+      'in the spelling of the .proto file',
+      { request: { ...sent(''), content: [{ file: { file_with_bytes: long } }] } },
+    ],
+    ['or are no value', { request: { ...sent(''), content: [null] } }],
+    ['or are a URI', { request: { ...sent(''), content: [{ file: { fileWithUri: { a: 1 } } }] } }],
+  ])('are refused: %s', async (_, body) => {
+    const { status, body: refused } = await wire.rest('POST', '/v1/message:send', body, legacy)
+    expect([status, JSON.stringify(refused)]).toEqual([400, expect.stringMatching(/content|fileWithUri/)])
+  })
+
+  test.each([{ configId: ['a'] }, { config_id: {} }, { config: [{}] }, { config: 'x' }])(
+    'and so is a push config: %j',
+    async (fields) => {
+      const body = { config: { pushNotificationConfig: { url: 'https://x.example/' } }, ...fields }
+      const path = '/v1/tasks/t/pushNotificationConfigs'
+      const { status, body: refused } = await wire.rest('POST', path, body, legacy)
+      expect([status, JSON.stringify(refused)]).toEqual([400, expect.stringContaining(Object.keys(fields)[0]!)])
+    },
+  )
 })
 
 describe('a tenant over HTTP', () => {

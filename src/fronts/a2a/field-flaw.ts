@@ -1,21 +1,43 @@
 import { cutText } from '../../lib/cut-text.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
-/** Fields with the client's own content: nothing converts their values. */
-const free = new Set(['metadata', 'data'])
+/**
+ * The fields of requests, in both versions and in both spellings of ProtoJSON (specification §5.5), by what they hold. Fields with other names are
+ * ignored, as is what `metadata` and `data` hold: nothing reads them.
+ */
+const kinds = {
+  text: `messageId message_id contextId context_id taskId task_id id name configId config_id role kind status
+    text url uri fileWithUri file_with_uri raw bytes fileWithBytes file_with_bytes filename mediaType media_type mimeType mime_type
+    token scheme credentials pageToken page_token statusTimestampAfter status_timestamp_after`,
+  number: 'historyLength history_length pageSize page_size',
+  boolean: 'includeArtifacts include_artifacts returnImmediately return_immediately blocking',
+  texts: 'extensions referenceTaskIds reference_task_ids acceptedOutputModes accepted_output_modes schemes',
+  object: `message request configuration config file authentication metadata
+    pushNotificationConfig push_notification_config pushNotification push_notification
+    taskPushNotificationConfig task_push_notification_config`,
+  objects: 'parts content',
+} as const
 
-/** Fields of requests that hold one string, number or boolean, in both versions and in both spellings of ProtoJSON (specification §5.5). */
-const single = new Set(
-  `messageId message_id contextId context_id taskId task_id id name configId config_id
-  text url uri filename mediaType media_type mimeType mime_type token scheme credentials
-  historyLength history_length pageSize page_size pageToken page_token statusTimestampAfter status_timestamp_after
-  includeArtifacts include_artifacts returnImmediately return_immediately blocking`.split(/\s+/),
+type Kind = keyof typeof kinds
+
+const kindOf: ReadonlyMap<string, Kind> = new Map(
+  Object.entries(kinds).flatMap(([kind, names]) =>
+    names.split(/\s+/).map((name): [string, Kind] => [name, kind as Kind]),
+  ),
 )
 
-/** Fields of requests that hold a list of strings. */
-const lists = new Set(
-  `extensions referenceTaskIds reference_task_ids acceptedOutputModes accepted_output_modes`.split(/\s+/),
-)
+/** Values that ProtoJSON's reader converts without a loss, by what a field holds; and what it must be otherwise. */
+const rules: Readonly<Record<Kind, readonly [isGood: (value: unknown) => boolean, mustBe: string]>> = {
+  text: [isSingle, 'a string'],
+  number: [isNumber, 'a number'],
+  boolean: [(value) => typeof value === 'boolean', 'true or false'],
+  texts: [
+    (value) => Array.isArray(value) && value.every((item) => item !== null && isSingle(item)),
+    'a list of strings',
+  ],
+  object: [isJsonObject, 'an object'],
+  objects: [Array.isArray, 'a list'],
+}
 
 export interface FieldFlaw {
   readonly field: string
@@ -24,34 +46,38 @@ export interface FieldFlaw {
 }
 
 /**
- * Finds a field whose value ProtoJSON's reader would change silently: it makes `[object Object]` of an object where a string is
- * expected, and leaves out a list that is none; or on which it would throw, as on an object with a `toString` of its own.
- * Undefined: there is none. Without recursion.
+ * Finds a field whose value ProtoJSON's reader would change silently, or on which it would throw or loop: it makes `[object Object]` of an
+ * object where a string is expected and `true` of the text "false", leaves out a list that is none, and makes as many bytes of an object as
+ * its `length` says. Undefined: there is none. Without recursion.
  */
 export function fieldFlaw(body: JsonObject): FieldFlaw | undefined {
   const open: JsonObject[] = [body]
-  for (let value = open.pop(); value; value = open.pop()) {
-    if (Object.hasOwn(value, 'toString'))
-      return flaw('toString', 'is no field of A2A, and cannot be read. Leave it out.')
-    for (const key in value) {
-      const inner = value[key]
-      if (inner == null || free.has(key)) continue
-      if (lists.has(key)) {
-        if (!isListOfValues(inner)) return flaw(key, 'must be a list of strings.')
-      } else if (typeof inner === 'object') {
-        if (single.has(key)) return flaw(key, 'must be a single value, not a list or an object.')
-        open.push(inner as JsonObject)
-      }
+  for (let holder = open.pop(); holder; holder = open.pop()) {
+    for (const field in holder) {
+      const kind = kindOf.get(field)
+      const value = holder[field]
+      if (kind === undefined || value == null) continue
+      const [isGood, mustBe] = rules[kind]
+      if (!isGood(value)) return { field, detail: `${field}: must be ${mustBe}, not ${shapeOf(value)}.` }
+      if (kind === 'objects') {
+        for (const item of value as unknown[]) if (isJsonObject(item)) open.push(item)
+      } else if (kind === 'object' && field !== 'metadata') open.push(value as JsonObject)
     }
   }
   return undefined
 }
 
-function isListOfValues(value: unknown): boolean {
-  return Array.isArray(value) && value.every((item) => item !== null && typeof item !== 'object')
+function isSingle(value: unknown): boolean {
+  return typeof value !== 'object'
 }
 
-function flaw(field: string, reason: string): FieldFlaw {
-  const named = cutText(field, 100)
-  return { field: named, detail: `${named}: ${reason}` }
+/** ProtoJSON allows integers as text. */
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^-?\d{1,15}$/.test(value))
+}
+
+function shapeOf(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(cutText(value, 40))
+  if (typeof value !== 'object') return String(value)
+  return Array.isArray(value) ? 'this list' : 'an object'
 }

@@ -3,6 +3,7 @@ import { Problem } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { decodeSegment } from '../decode-segment.ts'
+import { fieldFlaw } from './field-flaw.ts'
 
 /** ProtoJSON allows the spelling of the .proto file in query parameters; the SDK reads camelCase only. */
 const camelNames: ReadonlyMap<string, string> = new Map([
@@ -65,10 +66,13 @@ function splitUrl(url: string): [string, string] {
   return at < 0 ? [url, ''] : [url.slice(0, at), url.slice(at + 1)]
 }
 
-/** Over v0.3's REST binding a new push config names its task in the path only; the SDK reads it from the body. */
+/**
+ * Over v0.3's REST binding a new push config names its task in the path only; the SDK reads it from the body. A body with a field of another kind is
+ * left as it is: `checkParts` refuses it.
+ */
 export const completePushConfig: RequestHandler = (req, _res, next) => {
   const [, taskId] = /^\/v1\/tasks\/([^/]+)\/pushNotificationConfigs\/?$/.exec(req.path) ?? []
-  if (taskId && req.method === 'POST' && isJsonObject(req.body)) {
+  if (taskId && req.method === 'POST' && isJsonObject(req.body) && !fieldFlaw(req.body)) {
     const parent = `tasks/${decodeSegment(taskId)}`
     const { config, configId, config_id: snakeId, ...rest } = req.body
     const inner = isJsonObject(config) ? config : { pushNotificationConfig: rest.pushNotificationConfig ?? rest }
@@ -77,8 +81,7 @@ export const completePushConfig: RequestHandler = (req, _res, next) => {
       snakeId ??
       (isJsonObject(inner.pushNotificationConfig) ? inner.pushNotificationConfig.id : undefined) ??
       ''
-    const name = typeof id === 'object' ? '' : id
-    req.body = { ...inner, name: inner.name ?? `${parent}/pushNotificationConfigs/${name}` }
+    req.body = { ...inner, name: inner.name ?? `${parent}/pushNotificationConfigs/${id}` }
   }
   next()
 }

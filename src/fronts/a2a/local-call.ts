@@ -58,10 +58,9 @@ export async function sendLocally(context: LocalA2aContext, send: LocalSend): Pr
 
 /** Errors: `invalid-request` for what ProtoJSON's reader would refuse, or change silently. */
 function readRequest(body: JsonObject): SendMessageRequest {
-  const unreadable = fieldFlaw(body)
-  if (unreadable) throw new Problem('invalid-request', unreadable)
-  const flaw = partsFlaw(body)
-  if (flaw !== undefined) throw new Problem('invalid-request', { field: 'message.parts', detail: flaw })
+  const detail = partsFlaw(body)
+  const flaw = detail === undefined ? fieldFlaw(body) : { field: 'message.parts', detail }
+  if (flaw) throw new Problem('invalid-request', flaw)
   return SendMessageRequest.fromJSON(body)
 }
 

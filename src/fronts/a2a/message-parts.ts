@@ -16,11 +16,10 @@ export const checkParts: RequestHandler = (req, res, next) => {
     return
   }
   if (req.path === '/' || !isJsonObject(req.body)) return next()
-  const unreadable = fieldFlaw(req.body)
-  if (unreadable) return next(new Problem('invalid-request', unreadable))
   const sends = req.method === 'POST' && /\/message:(send|stream)\/?$/.test(req.path)
-  const flaw = sends ? partsFlaw(req.body) : undefined
-  next(flaw && new Problem('invalid-request', { field: 'message.parts', detail: flaw }))
+  const detail = sends ? partsFlaw(req.body) : undefined
+  const flaw = detail === undefined ? fieldFlaw(req.body) : { field: 'message.parts', detail }
+  next(flaw && new Problem('invalid-request', flaw))
 }
 
 const tenantOf = (body: unknown): object =>
@@ -30,15 +29,22 @@ const tenantOf = (body: unknown): object =>
  * Describes what ProtoJSON's reader would refuse, or change silently: bytes that are not base64, several contents in one
  * part, metadata that is no object. Undefined: nothing.
  */
-export function partsFlaw({ message, metadata }: JsonObject): string | undefined {
+export function partsFlaw({ message, request, metadata }: JsonObject): string | undefined {
   if (metadata != null && !isJsonObject(metadata)) return 'metadata must be an object.'
-  if (isJsonObject(message) && message.metadata != null && !isJsonObject(message.metadata))
-    return 'message.metadata must be an object.'
-  const parts: unknown = isJsonObject(message) ? (message.parts ?? message.content) : undefined
+  for (const [name, sent] of Object.entries({ message, request })) {
+    if (!isJsonObject(sent)) continue
+    if (sent.metadata != null && !isJsonObject(sent.metadata)) return `${name}.metadata must be an object.`
+    const flaw = listFlaw(sent.parts, `${name}.parts`) ?? listFlaw(sent.content, `${name}.content`)
+    if (flaw !== undefined) return flaw
+  }
+  return undefined
+}
+
+function listFlaw(parts: unknown, name: string): string | undefined {
   if (!Array.isArray(parts)) return undefined
   for (const [index, part] of parts.entries()) {
     const flaw = partFlaw(part)
-    if (flaw !== undefined) return `message.parts[${index}]${flaw}`
+    if (flaw !== undefined) return `${name}[${index}]${flaw}`
   }
   return undefined
 }
@@ -46,8 +52,8 @@ export function partsFlaw({ message, metadata }: JsonObject): string | undefined
 function partFlaw(part: unknown): string | undefined {
   if (part === null) return ' needs one of text, raw, url or data.'
   if (!isJsonObject(part)) return undefined
-  const bytes = bytesOf(part)
-  if (bytes != null && (typeof bytes !== 'string' || !isBase64(bytes))) return ' has bytes that are no text in base64.'
+  if (bytesOf(part).some((bytes) => bytes != null && (typeof bytes !== 'string' || !isBase64(bytes))))
+    return ' has bytes that are no text in base64.'
   if (part.kind === undefined && part.data === null) return `.data ${nullData}`
   if (contentsOf(part).length > 1)
     return ` has more than one of ${contentsOf(part).join(', ')}. Send one part for each.`
@@ -55,7 +61,7 @@ function partFlaw(part: unknown): string | undefined {
   return undefined
 }
 
-/** In v1.0 a part holds its bytes itself; in v0.3's protobuf its file does. */
-function bytesOf({ raw, file }: JsonObject): unknown {
-  return raw ?? (isJsonObject(file) ? (file.fileWithBytes ?? file.file_with_bytes ?? file.bytes) : undefined)
+/** In v1.0 a part holds its bytes itself; in v0.3 and its protobuf its file does. */
+function bytesOf({ raw, file }: JsonObject): unknown[] {
+  return isJsonObject(file) ? [raw, file.fileWithBytes, file.file_with_bytes, file.bytes] : [raw]
 }

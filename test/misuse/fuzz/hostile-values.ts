@@ -49,6 +49,8 @@ export const hostileValues: readonly (() => unknown)[] = [
   () => JSON.parse('{"constructor":{"prototype":{"polluted":true}}}'),
   () => ({ toString: 1, valueOf: 2, hasOwnProperty: 3, length: -1 }),
   () => '__proto__',
+  // As many bytes as it says, if somebody makes a buffer of it.
+  () => ({ length: 1_000_000_000 }),
   () => 'constructor',
   () => 'toString',
   () => '\ud800',
