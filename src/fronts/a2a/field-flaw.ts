@@ -39,7 +39,7 @@ const rules: Readonly<Record<Kind, readonly [isGood: (value: unknown) => boolean
   objects: [Array.isArray, 'a list'],
 }
 
-export interface FieldFlaw {
+interface FieldFlaw {
   readonly field: string
   /** Names the field, and says what it must be. */
   readonly detail: string
