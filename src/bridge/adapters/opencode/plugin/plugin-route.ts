@@ -122,7 +122,8 @@ function endOf({ step, proof }: LocalReport, sentAt: number): WakeEnd | undefine
     case 'unknown':
       return { step, detail: `OpenCode took the prompt, and it is not in the conversation (${proof}).` }
     case 'held':
-      if ((takenBackAt(proof) ?? 0) < sentAt) return undefined
+      // The same ms is before it too: the plugin waits for longer until it takes a wake back.
+      if ((takenBackAt(proof) ?? 0) <= sentAt) return undefined
       return passedOver
     default:
       return undefined
