@@ -79,6 +79,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     publicUrl,
     ...advertisedGrpc(config, grpcTarget),
     issuers: config.jwtIssuers,
+    needsCertificate: config.tls?.clientCa !== undefined,
   })
 
   // delivery

@@ -29,6 +29,8 @@ export interface CardPlace {
   grpcTarget?: string
   /** The issuers whose tokens are accepted beside API keys. */
   issuers?: readonly CardIssuer[]
+  /** Whether every client must present a certificate too. */
+  needsCertificate?: boolean
 }
 
 /** An issuer of tokens. `jwksUri` is set for one without a discovery document. */
@@ -59,7 +61,7 @@ export function buildCard(agent: CardSubject, place: CardPlace): AgentCard {
       extendedAgentCard: true,
       extensions: place.grpcTarget === undefined ? [] : [tenantExtension(agent)],
     },
-    ...security(place.issuers ?? []),
+    ...security(place),
     defaultInputModes: modes(agent.inputModes),
     defaultOutputModes: modes(agent.outputModes),
     skills: agent.skills.length > 0 ? agent.skills.map(cardSkill) : [messageSkill(agent)],
@@ -67,12 +69,29 @@ export function buildCard(agent: CardSubject, place: CardPlace): AgentCard {
   }
 }
 
-/** An API key, or a token of one of the issuers: a caller needs to meet one requirement (A2A section 4.4.1). */
-function security(issuers: readonly CardIssuer[]): Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> {
-  const schemes: AgentCard['securitySchemes'] = { apiKey: bearer('', 'An API key of this gateway.') }
-  for (const [index, one] of issuers.entries()) schemes[index === 0 ? 'token' : `token${index + 1}`] = tokenScheme(one)
-  const requirements = Object.keys(schemes).map((name) => ({ schemes: { [name]: { list: [] } } }))
-  return { securitySchemes: schemes, securityRequirements: requirements }
+/**
+ * An API key, or a token of one of the issuers; where certificates are needed, each with one. A caller needs to meet one requirement,
+ * with all of its schemes (A2A section 4.4.1).
+ */
+function security({
+  issuers = [],
+  needsCertificate = false,
+}: CardPlace): Pick<AgentCard, 'securitySchemes' | 'securityRequirements'> {
+  const bearers: AgentCard['securitySchemes'] = { apiKey: bearer('', 'An API key of this gateway.') }
+  for (const [index, one] of issuers.entries()) bearers[index === 0 ? 'token' : `token${index + 1}`] = tokenScheme(one)
+  const certificate: AgentCard['securitySchemes'] = needsCertificate ? { certificate: certificateScheme } : {}
+  const requirements = Object.keys(bearers).map((name) => {
+    const names = [...Object.keys(certificate), name]
+    return { schemes: Object.fromEntries(names.map((one) => [one, { list: [] }])) }
+  })
+  return { securitySchemes: { ...bearers, ...certificate }, securityRequirements: requirements }
+}
+
+const certificateScheme: SecurityScheme = {
+  scheme: {
+    $case: 'mtlsSecurityScheme',
+    value: { description: 'A client certificate of a CA that this gateway trusts.' },
+  },
 }
 
 function tokenScheme({ issuer, jwksUri }: CardIssuer): SecurityScheme {

@@ -174,8 +174,12 @@ describe('a field of another kind than the specification has', () => {
   })
 
   test('is not what a number as a text is, nor what the client and later versions have there', async () => {
-    const data = { text: ['a'], id: {}, toString: 1 }
-    const fields = { parts: [{ text: 5, toString: 1 }, { data }], metadata: data, later: { name: {}, text: [] } }
+    const data: JsonObject = { text: ['a'], id: {}, toString: 1 }
+    const fields: JsonObject = {
+      parts: [{ text: 5, toString: 1 }, { data }],
+      metadata: data,
+      later: { name: {}, text: [] },
+    }
     const { body } = await wire.rpc('SendMessage', sending(fields, { historyLength: '5' }))
     expect(body.result.task.history[0].parts).toMatchObject([{ text: '5' }, { data }])
   })

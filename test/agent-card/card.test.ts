@@ -1,6 +1,7 @@
 import { AgentCard } from '@a2a-js/sdk'
 import { describe, expect, test } from 'vitest'
 import { agentPath, agentTenant, buildCard } from '../../src/agent-card/card.ts'
+import { toLegacyCard } from '../../src/agent-card/legacy-card.ts'
 import { donna, publicUrl } from './subject.ts'
 
 const shape = (card: AgentCard) =>
@@ -56,6 +57,24 @@ describe('buildCard', () => {
   test('a skill without description and tags describes itself by name and id', () => {
     const card = buildCard(donna({ skills: [{ id: 'plan', name: 'Planning', tags: [] }] }), { publicUrl })
     expect(card.skills).toMatchObject([{ description: 'Planning', tags: ['plan'] }])
+  })
+
+  test('where clients need a certificate, each way to authenticate has it too, in both versions', async () => {
+    const issuers = [{ issuer: 'https://issuer.example' }]
+    const card = buildCard(donna(), { publicUrl, issuers, needsCertificate: true })
+    const wire = AgentCard.toJSON(card) as { securitySchemes: object; securityRequirements: object[] }
+    expect(wire.securitySchemes).toMatchObject({
+      certificate: { mtlsSecurityScheme: { description: expect.any(String) } },
+    })
+    expect(wire.securityRequirements).toEqual(
+      ['apiKey', 'token'].map((name) => ({ schemes: { certificate: {}, [name]: {} } })),
+    )
+    const legacy = await toLegacyCard(card)
+    expect(legacy.securitySchemes).toMatchObject({ certificate: { type: 'mutualTLS' } })
+    expect(legacy.security).toEqual([
+      { certificate: [], apiKey: [] },
+      { certificate: [], token: [] },
+    ])
   })
 
   test('a bearer key is demanded', () => {

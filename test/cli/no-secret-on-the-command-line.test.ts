@@ -17,7 +17,7 @@ const shown = [
   /--key[ =](?!<)/,
   /--signing-key[ =](?!<)/,
   /ROUSE_(?:\w*_)?KEY=(?:rk_|whsec_|\$\()/,
-  /-H\s+["'].*Bearer/,
+  /(?:-H|--header)[\s=]+["'].*Bearer/,
   /--(?:database|bus)-url[ =]\S+:\S+@/,
 ]
 

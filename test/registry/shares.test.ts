@@ -213,6 +213,25 @@ test('who has too many requests under way waits in line, and is refused when the
   expect((await ask(s.mallory)).status).toBe(200)
 })
 
+test('the agents of a project wait for one another when it has too many requests under way; other projects are served', async () => {
+  await using s = await start()
+  await limit(s.gateway, { projectRequestsAtOnce: 2 })
+  await s.gateway.call('POST', '/v1/projects', { project: 'elsewhere' })
+  const zoe = (await s.gateway.call('POST', '/v1/agents', { handle: 'zoe', project: 'elsewhere' })).body.apiKey
+  const held = [await hold(s.gateway, s.mallory), await hold(s.gateway, s.mallory)]
+  let answered = false
+  const waiting = s.gateway.call('GET', '/v1/agents/bob', undefined, s.bob).then((answer) => {
+    answered = true
+    return answer
+  })
+  // The key of bob is read before this is answered, and its request waits.
+  for (let count = 0; count < 5; count++)
+    expect((await s.gateway.call('GET', '/v1/agents/zoe', undefined, { key: zoe })).status).toBe(200)
+  expect(answered).toBe(false)
+  for (const socket of held) socket.destroy()
+  expect((await waiting).status).toBe(200)
+})
+
 test('whoever asks while others are there has fewer requests worked on at once, and more again when it is alone', async () => {
   await using s = await start()
   await limit(s.gateway, { requestsAtOnce: 3, requestsAtOnceInCompany: 1, requestsInLine: 10 })
