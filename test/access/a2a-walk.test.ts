@@ -6,7 +6,7 @@ import { connect, dialects, saying } from '../a2a/connect.ts'
 import { sending, wireTo } from '../a2a/wire.ts'
 import type { TestAgent } from '../support/gateway.ts'
 import { a2aCalls, type PlantedTask, plantTask } from './a2a-requests.ts'
-import { everybody, secret, startWorld, type Who, type World } from './world.ts'
+import { everybody, isAllOfDonna, secret, startWorld, strangers, type Who, type World } from './world.ts'
 
 let world: World
 let desk: TestAgent
@@ -20,11 +20,11 @@ type Expected = 'ok' | 'unauthenticated' | 'forbidden' | 'hidden'
 
 /** desk takes messages from its project; the task is donna's and desk's. */
 function expected({ name, agent, scope, operator }: Operation, who: Who): Expected {
-  if (['nobody', 'unknown key', 'revoked key', 'expired key'].includes(who)) return 'unauthenticated'
+  if (strangers.includes(who)) return 'unauthenticated'
   if (who === 'zoe' || who === 'manager elsewhere') return 'forbidden'
   if (who === 'viewer') return scope !== 'read' ? 'forbidden' : operator === 'own' ? 'hidden' : 'ok'
-  if (who.startsWith('donna')) return who === 'donna' || who === `donna, ${scope} only` ? 'ok' : 'forbidden'
-  if (who === 'operator') return operator === 'own' ? 'hidden' : 'ok'
+  if (who.startsWith('donna')) return isAllOfDonna(who) || who === `donna, ${scope} only` ? 'ok' : 'forbidden'
+  if (who === 'operator' || who === 'manager') return operator === 'own' ? 'hidden' : 'ok'
   // A list is of the caller's own tasks there.
   return agent === 'welcome' || name === 'ListTasks' ? 'ok' : 'hidden'
 }

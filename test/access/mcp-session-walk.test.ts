@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { mcpOperations } from '../../src/fronts/mcp/http/mcp-table.ts'
 import { beginSession, openStream, ping, post } from '../fronts/mcp/http/wire.ts'
 import { expected } from './expected.ts'
-import { everybody, startWorld, type Who, type World } from './world.ts'
+import { everybody, startWorld, strangers, type Who, type World } from './world.ts'
 
 let world: World
 beforeAll(async () => {
@@ -10,7 +10,6 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-const strangers: readonly Who[] = ['nobody', 'unknown key', 'revoked key', 'expired key']
 const known = everybody.filter((who) => !strangers.includes(who))
 const callerOf = (who: Who) => ({ key: world.keyOf(who) ?? '', handle: who })
 const on = (method: 'GET' | 'DELETE', who: Who, headers: Record<string, string>) =>

@@ -41,7 +41,8 @@ that a tool, a resource or a prompt makes is checked by its own row.
 
 - **scope**: the scope that the key must have. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
   also needs \`manage\`. Waiting mail (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
-  \`any\` marks operations of a key on itself: every key may read whose it is, and revoke itself. Revoking another key needs \`mint\`, another token \`manage\`.
+  \`any\` marks operations of a key on itself: every key may read whose it is, and every key of an agent revoke itself. Revoking another key needs \`mint\`,
+  another token \`manage\`. Keys of operators are revoked by an admin.
 - **operator**: whether an operator may do it within its projects, or only an operator of all projects. A viewer has only the scope \`read\`.
 - **agent**, **agent of another project**: the resources of this project on which the agent may do it. Resources that a caller may not see are answered as if they did not exist.
 - **audited**: when the audit has the record of a successful operation. Refusals (\`unauthenticated\`, \`forbidden\`) are audited for every operation, other failures for

@@ -88,7 +88,7 @@ test('waiting mail goes along with answers to keys with read and work, and waits
   const { gateway, donna } = world
   await world.asDonna('POST', '/v1/sessions', { surface: 'test' })
   await must(gateway.call('POST', '/v1/messages', { to: 'donna', subject: secret }))
-  for (const who of everybody.filter((one) => one.startsWith('donna, '))) {
+  for (const who of everybody.filter((one) => one.endsWith(' only'))) {
     const row = restOperations.find(({ agent, scope }) => agent !== 'never' && who === `donna, ${scope} only`)!
     const { path, body } = await restCases[row.name]!.plant({ ...world, asDonna: notAsDonna })
     expect((await callAs(row, who, path, body)).body).not.toHaveProperty('pendingSignals')

@@ -1,12 +1,15 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { type Scope, scopes } from '../../src/registry/callers/scopes.ts'
-import { type Answer, liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { startTrusting } from '../identity/trusting.ts'
+import { type Answer, liftRates, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { startIssuer } from '../support/issuer.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
 /**
  * Who calls. `mike`: another agent of the project. `gina`: one with donna's permissions. `zoe`: an agent of another project.
- * `viewer`: an operator who reads. `manager elsewhere`: an operator of zoe's project alone.
+ * `viewer`: an operator who reads. `manager`: an operator of donna's project alone. `manager elsewhere`: one of zoe's project alone.
+ * `donna, by token`: a token of a trusted issuer, with all the scopes of donna's key.
  */
 export type Who =
   | 'nobody'
@@ -15,8 +18,10 @@ export type Who =
   | 'expired key'
   | 'operator'
   | 'viewer'
+  | 'manager'
   | 'manager elsewhere'
   | 'donna'
+  | 'donna, by token'
   | 'mike'
   | 'gina'
   | 'zoe'
@@ -29,13 +34,21 @@ export const everybody: readonly Who[] = [
   'expired key',
   'operator',
   'viewer',
+  'manager',
   'manager elsewhere',
   'donna',
+  'donna, by token',
   'mike',
   'gina',
   'zoe',
   ...scopes.map((scope) => `donna, ${scope} only` as const),
 ]
+
+/** Callers without a valid key. */
+export const strangers: readonly Who[] = ['nobody', 'unknown key', 'revoked key', 'expired key']
+
+/** Donna, with all scopes. */
+export const isAllOfDonna = (who: Who): boolean => who === 'donna' || who === 'donna, by token'
 
 /** Texts that only resources of donna contain. */
 export const secret = 'CANARY-of-donna'
@@ -51,6 +64,8 @@ export interface World extends AsyncDisposable {
   readonly donna: TestAgent
   readonly mike: TestAgent
   keyOf(who: Who): string | null
+  /** Another token of donna, by the same issuer. */
+  newToken(): Promise<string>
   /** As donna; throws unless it succeeds. */
   asDonna(method: string, path: string, body?: unknown): Promise<JsonObject>
   /** The log heads of both projects. */
@@ -63,7 +78,14 @@ export async function startWorld(): Promise<World> {
   const receiver = await startReceiver()
   const env = { ROUSE_MESSAGES_PER_MINUTE: '0', ROUSE_STORM_TURNS: '0', ROUSE_STORM_MESSAGES: '0' }
   // All callers come from one address, and half of them with a wrong key.
-  const gateway = await startGateway({ env: { ...env, ROUSE_WRONG_KEYS_PER_MINUTE: '0' } })
+  const options = { env: { ...env, ROUSE_WRONG_KEYS_PER_MINUTE: '0' } }
+  const issuer = await startIssuer()
+  const gateway = await startTrusting(issuer, { claims: { scopes: 'scope' } }, options)
+  // Without the claim a token has no `mint`. It lasts longer than the tests.
+  const newToken = () => {
+    const claims = { sub: 'donna', jti: crypto.randomUUID(), scope: scopes.join(' ') }
+    return issuer.sign({ ...claims, exp: Math.floor(Date.now() / 1000) + 86_400 })
+  }
   await liftRates(gateway)
   const donna = await gateway.addAgent('donna', { description: projectSecret })
   const [mike, gina] = [await gateway.addAgent('mike'), await gateway.addAgent('gina')]
@@ -83,8 +105,10 @@ export async function startWorld(): Promise<World> {
     ['expired key', await expiredKey(gateway, donna)],
     ['operator', gateway.adminKey],
     ['viewer', await operatorKey({ role: 'viewer' })],
+    ['manager', await operatorKey({ role: 'manager', projects: ['default'] })],
     ['manager elsewhere', await operatorKey({ role: 'manager', projects: ['elsewhere'] })],
     ['donna', donna.key],
+    ['donna, by token', await newToken()],
     ['mike', mike.key],
     ['gina', gina.key],
     ['zoe', String(zoe)],
@@ -99,6 +123,7 @@ export async function startWorld(): Promise<World> {
     donna,
     mike,
     keyOf: (who) => keys.get(who)!,
+    newToken,
     asDonna: (method, path, body) => must(gateway.call(method, path, body, { key: donna.key })),
     async heads() {
       const heads: Record<string, number> = {}
@@ -117,6 +142,7 @@ export async function startWorld(): Promise<World> {
     async [Symbol.asyncDispose]() {
       await gateway[Symbol.asyncDispose]()
       await receiver[Symbol.asyncDispose]()
+      await issuer[Symbol.asyncDispose]()
     },
   }
 }

@@ -118,9 +118,13 @@ function recordingOf(
     const caller = res.locals.caller as Caller | undefined
     const reply = res.locals.reply as Reply | undefined
     const address = clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
-    return recordRestCall(audit, { caller, reply, front: 'rest', address, outcome: outcomeOf(res), ...called })
+    const front = frontOf(called.operation)
+    return recordRestCall(audit, { caller, reply, front, address, outcome: outcomeOf(res), ...called })
   }
 }
+
+/** The requests of MCP itself are answered by the same app. */
+const frontOf = ({ name }: RestOperation): AuditFront => (name.startsWith('mcp.') ? 'mcp' : 'rest')
 
 function entryOf({ caller, operation, front, address, outcome, ...called }: RestRecord): AuditEntry {
   return {

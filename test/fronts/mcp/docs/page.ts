@@ -19,7 +19,10 @@ API](api.md), with the same access, limits and audit.
 
     rouse login --profile donna --key-file donna.key                      # once: keeps the key and the address of the gateway
     claude mcp add rouse -- rouse mcp --profile donna                     # the harness starts it, and its session is the agent's
-    claude mcp add rouse --transport http http://127.0.0.1:4520/mcp --header "Authorization: Bearer rk_…"
+
+Or over HTTP, in the \`.mcp.json\` of a project. The key is in an environment variable, not in the file and on no command line:
+
+    { "mcpServers": { "rouse": { "type": "http", "url": "http://127.0.0.1:4520/mcp", "headers": { "Authorization": "Bearer \${ROUSE_KEY}" } } } }
 
 Prefer \`rouse mcp\` if the harness runs on your machine: the key stays in the profile, and the session belongs to the process of the harness. Over
 HTTP the gateway itself answers \`/mcp\`, for clients of the protocol of 2025 (with sessions) and of 2026-07-28. The first tool call of an agent
