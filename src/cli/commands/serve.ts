@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
+import { openSecretFiles } from '../../client/secret-files.ts'
 import { warnOfPassword } from '../../client/secret-input.ts'
 import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
 import { logConsole } from '../console-lines.ts'
@@ -65,6 +66,7 @@ export function registerServe(program: Command, io: Io): void {
       const log = createLogger(config.logLevel)
       logConsole(console, log)
       for (const unknown of unknownVariables(io.env)) log.warn(unknown, 'config.unknown_variable')
+      for (const open of openSecretFiles(io.env)) log.warn(open, 'config.secret_open')
       process.once('exit', () => log.flush())
       const terminal = io.isTerminal === true
       await serveGateway(() => createApp(config, { log }), config, { print, log, terminal, signal: io.signal })
