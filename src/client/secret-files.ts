@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
+import { openToAll } from '../lib/open-to-all.ts'
 import { UsageError } from './failure.ts'
 import type { Io } from './io.ts'
 
@@ -25,13 +26,13 @@ export function withSecretFiles(env: Io['env']): Io['env'] {
 /** Where container engines mount secrets: readable by all in a container, which is its gateway alone. */
 const mounted = '/run/secrets/'
 
-/** The files of secrets that every user of this machine can read. Files that cannot be looked at are left out: reading them fails too. */
+/** The files of secrets that every user of this machine can read, with the command that closes each. A file that is not there is left out. */
 export function openSecretFiles(env: Io['env']): { variable: string; path: string; mode: string; remedy: string }[] {
   return secretVariables.flatMap((name) => {
     const path = env[`${name}_FILE`]?.trim()
-    const mode = path && !path.startsWith(mounted) ? (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) : 0
-    if (!path || (mode & 0o007) === 0) return []
-    return [{ variable: `${name}_FILE`, path, mode: (mode & 0o777).toString(8), remedy: `chmod 640 ${path}` }]
+    if (!path || path.startsWith(mounted)) return []
+    const open = openToAll(path, statSync(path, { throwIfNoEntry: false })?.mode ?? 0)
+    return open ? [{ variable: `${name}_FILE`, ...open }] : []
   })
 }
 

@@ -2,6 +2,7 @@ import { constants, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { type Clock, sleep } from '../lib/clock.ts'
+import { openToAll } from '../lib/open-to-all.ts'
 import type { Logger } from '../logger.ts'
 
 /** Paths of PEM files. */
@@ -191,9 +192,8 @@ function optionsOf({ cert, key, ca }: Files): SecureContextOptions {
 const alwaysAsk = constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION
 
 async function warnOfMode(path: string, log: Logger): Promise<void> {
-  const { mode } = await stat(path)
-  if ((mode & 0o007) === 0) return
-  log.warn({ path, mode: (mode & 0o777).toString(8), remedy: `chmod 640 ${path}` }, 'tls.key_open')
+  const open = openToAll(path, (await stat(path)).mode)
+  if (open) log.warn(open, 'tls.key_open')
 }
 
 /** The ends of the gateway's own certificate, and of each CA of client certificates. */

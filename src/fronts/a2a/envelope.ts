@@ -5,9 +5,8 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { inputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { type RpcError, sendRpcError } from './answer.ts'
-import { fieldFlaw } from './field-flaw.ts'
 import { legacyParamsFlaw } from './legacy-params.ts'
-import { partsFlaw } from './message-parts.ts'
+import { sendFlaw } from './message-parts.ts'
 import { rpcId } from './rpc-id.ts'
 import { tenantFlaw } from './tenant-flaw.ts'
 
@@ -66,7 +65,7 @@ function paramsFlaw(method: string, { params }: JsonObject, agent: Agent | undef
   const isBare = bare.includes(method)
   if (isBare && !isJsonObject(params)) return undefined
   if (!isJsonObject(params)) return invalidParams(`params is required: an object with the parameters of ${method}.`)
-  const flaw = legacyParamsFlaw(method, params) ?? partsFlaw(params) ?? fieldFlaw(params)?.detail
+  const flaw = legacyParamsFlaw(method, params) ?? sendFlaw(params)?.detail
   if (flaw !== undefined) return invalidParams(`params.${flaw}`)
   const wrongTenant = agent && tenantFlaw(agent, params)
   return wrongTenant === undefined ? undefined : invalidParams(`params.${wrongTenant}`)

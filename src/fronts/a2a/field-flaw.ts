@@ -39,7 +39,9 @@ const rules: Readonly<Record<Kind, readonly [isGood: (value: unknown) => boolean
   objects: [Array.isArray, 'a list'],
 }
 
-interface FieldFlaw {
+/** A field whose value is refused. */
+export interface FieldFlaw {
+  /** Its path in the body, e.g. `message.parts[0].text`. */
   readonly field: string
   /** Names the field, and says what it must be. */
   readonly detail: string
@@ -51,17 +53,20 @@ interface FieldFlaw {
  * its `length` says. Undefined: there is none. Without recursion.
  */
 export function fieldFlaw(body: JsonObject): FieldFlaw | undefined {
-  const open: JsonObject[] = [body]
-  for (let holder = open.pop(); holder; holder = open.pop()) {
-    for (const field in holder) {
-      const kind = kindOf.get(field)
-      const value = holder[field]
+  const open = [{ holder: body, at: '' }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { holder, at } = next
+    for (const name in holder) {
+      const kind = kindOf.get(name)
+      const value = holder[name]
       if (kind === undefined || value == null) continue
+      const field = at + name
       const [isGood, mustBe] = rules[kind]
       if (!isGood(value)) return { field, detail: `${field}: must be ${mustBe}, not ${shapeOf(value)}.` }
-      if (kind === 'objects') {
-        for (const item of value as unknown[]) if (isJsonObject(item)) open.push(item)
-      } else if (kind === 'object' && field !== 'metadata') open.push(value as JsonObject)
+      if (kind === 'object' && name !== 'metadata') open.push({ holder: value as JsonObject, at: `${field}.` })
+      if (kind !== 'objects') continue
+      for (const [index, item] of (value as unknown[]).entries())
+        if (isJsonObject(item)) open.push({ holder: item, at: `${field}[${index}].` })
     }
   }
   return undefined

@@ -8,8 +8,7 @@ import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
 import { A2aCall, type CallContext } from './call.ts'
 import { type AgentAddress, findCalledAgent, requireMayCall } from './called-agent.ts'
-import { fieldFlaw } from './field-flaw.ts'
-import { partsFlaw } from './message-parts.ts'
+import { sendFlaw } from './message-parts.ts'
 import type { A2aContext } from './request-handler.ts'
 import { answerSend } from './send-from-call.ts'
 
@@ -58,8 +57,7 @@ export async function sendLocally(context: LocalA2aContext, send: LocalSend): Pr
 
 /** Errors: `invalid-request` for what ProtoJSON's reader would refuse, or change silently. */
 function readRequest(body: JsonObject): SendMessageRequest {
-  const detail = partsFlaw(body)
-  const flaw = detail === undefined ? fieldFlaw(body) : { field: 'message.parts', detail }
+  const flaw = sendFlaw(body)
   if (flaw) throw new Problem('invalid-request', flaw)
   return SendMessageRequest.fromJSON(body)
 }

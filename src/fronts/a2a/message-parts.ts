@@ -3,10 +3,10 @@ import { Problem } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { contentsOf, isBase64, nullData } from '../../tasks/part.ts'
-import { fieldFlaw } from './field-flaw.ts'
+import { type FieldFlaw, fieldFlaw } from './field-flaw.ts'
 import { tenantFlaw } from './tenant-flaw.ts'
 
-/** Refuses an HTTP+JSON request for another agent, a body that is not an object, or in which `fieldFlaw` or `partsFlaw` finds a flaw. */
+/** Refuses an HTTP+JSON request for another agent, a body that is not an object, or in which `sendFlaw` or `fieldFlaw` finds a flaw. */
 export const checkParts: RequestHandler = (req, res, next) => {
   const wrongTenant =
     req.path === '/' ? undefined : tenantFlaw(res.locals.agent as Agent, { ...req.query, ...tenantOf(req.body) })
@@ -17,19 +17,24 @@ export const checkParts: RequestHandler = (req, res, next) => {
   }
   if (req.path === '/' || !isJsonObject(req.body)) return next()
   const sends = req.method === 'POST' && /\/message:(send|stream)\/?$/.test(req.path)
-  const detail = sends ? partsFlaw(req.body) : undefined
-  const flaw = detail === undefined ? fieldFlaw(req.body) : { field: 'message.parts', detail }
+  const flaw = sends ? sendFlaw(req.body) : fieldFlaw(req.body)
   next(flaw && new Problem('invalid-request', flaw))
 }
 
 const tenantOf = (body: unknown): object =>
   isJsonObject(body) && body.tenant !== undefined ? { tenant: body.tenant } : {}
 
+/** What is wrong with the parameters of a send, and in which field. Undefined: nothing that its reader would refuse, or change silently. */
+export function sendFlaw(body: JsonObject): FieldFlaw | undefined {
+  const detail = partsFlaw(body)
+  return detail === undefined ? fieldFlaw(body) : { field: 'message.parts', detail }
+}
+
 /**
  * Describes what ProtoJSON's reader would refuse, or change silently: bytes that are not base64, several contents in one
  * part, metadata that is no object. Undefined: nothing.
  */
-export function partsFlaw({ message, request, metadata }: JsonObject): string | undefined {
+function partsFlaw({ message, request, metadata }: JsonObject): string | undefined {
   if (metadata != null && !isJsonObject(metadata)) return 'metadata must be an object.'
   for (const [name, sent] of Object.entries({ message, request })) {
     if (!isJsonObject(sent)) continue
