@@ -245,3 +245,17 @@ test('deliveries are listed newest first, in pages', async () => {
     attempts: [{ at: expect.any(String), status: 200, durationMs: expect.any(Number), error: null }],
   })
 })
+
+// S1-43, S1-44
+test("the list with a subscriptionId has that one, and refuses one that is not the caller's", async () => {
+  await using gateway = await startGateway()
+  const [donna, bob] = [await gateway.addAgent('donna'), await gateway.addAgent('bob')]
+  const subscribe = () => gateway.call('POST', all, { trigger: 'SENT_TO_ME' }, { key: donna.key })
+  const [{ body: first }] = [await subscribe(), await subscribe()]
+  const list = (query: string, { key } = donna) => gateway.call('GET', `${all}?${query}`, undefined, { key })
+  const { body } = await list(`subscriptionId=${first.subscriptionId}`)
+  expect(body).toMatchObject({ subscriptions: [{ subscriptionId: first.subscriptionId }], nextPageToken: '' })
+  expect((await list(`subscriptionId=${first.subscriptionId}`, bob)).body.code).toBe('subscription-not-found')
+  const both = await list(`subscriptionId=${first.subscriptionId}&agent=@donna`)
+  expect(both.body).toMatchObject({ code: 'invalid-request', field: 'agent' })
+})

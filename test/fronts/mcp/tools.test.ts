@@ -250,6 +250,10 @@ describe('the team', () => {
     const listed = (await manage({ action: 'list' })).data.subscriptions
     expect(listed).toMatchObject([{ subscriptionId, filters: { senderFilter: ['@bob'] }, status: 'active' }])
     expect(listed[0].signingKey).toBeUndefined()
+    const other = (await manage({ action: 'subscribe', trigger: 'TASK_STATE_CHANGED' })).data.subscriptionId
+    expect((await manage({ action: 'list', subscriptionId })).data).toEqual({ subscriptions: [listed[0]] })
+    expect((await manage({ action: 'list', subscriptionId: 'WAKE_SUB:none' })).text).toContain('subscription-not-found')
+    await manage({ action: 'unsubscribe', subscriptionId: other })
     const resynced = (await manage({ action: 'resync', subscriptionId, sinceLogId: 0 })).data
     expect(resynced).toMatchObject({
       subscriptionId,

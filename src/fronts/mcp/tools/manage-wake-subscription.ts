@@ -18,7 +18,7 @@ const actions = {
     needs: ['subscriptionId'],
     takes: ['trigger', ...made, 'status', 'rotateSigningKey', 'overlapSeconds'],
   },
-  list: { needs: [], takes: ['pageToken'] },
+  list: { needs: [], takes: ['subscriptionId', 'pageToken'] },
   resync: { needs: ['subscriptionId', 'sinceLogId'], takes: [] },
 } as const satisfies Actions<string>
 
@@ -27,7 +27,10 @@ const changes = subscriptionChanges.shape
 
 const input = z.strictObject({
   action: z.enum(['subscribe', 'unsubscribe', 'update', 'list', 'resync']),
-  subscriptionId: line(100).min(1).describe('WAKE_SUB:…; needed but for subscribe and list').optional(),
+  subscriptionId: line(100)
+    .min(1)
+    .describe('WAKE_SUB:…; needed for unsubscribe, update and resync. With list: only this one')
+    .optional(),
   trigger: fields.trigger.describe('What wakes you. SENT_TO_ME: mail. TASK_STATE_CHANGED: your tasks').optional(),
   filters: fields.filters.describe('Wake only for these; every filter that is given must match'),
   harnessTarget: fields.harnessTarget.describe(
@@ -116,8 +119,8 @@ const run: Record<Given['action'], (api: AskApi, given: Given) => Promise<JsonOb
     { rest },
     { action: _action, subscriptionId: id = '', sinceLogId: _, startFrom: __, pageToken: ___, ...body },
   ) => rest('PATCH /v1/wake-subscriptions/:id', { params: { id }, body }),
-  list: async ({ rest }, { pageToken: after }) => {
-    const query = { limit: 50, pageToken: after }
+  list: async ({ rest }, { subscriptionId, pageToken: after }) => {
+    const query = { limit: 50, subscriptionId, pageToken: after }
     const { subscriptions, nextPageToken: next } = await rest('GET /v1/wake-subscriptions', { query })
     return { subscriptions, ...(next === '' ? {} : { nextPageToken: next }) }
   },

@@ -69,7 +69,12 @@ export const subscriptionChanges = z
     error: 'is only allowed with rotateSigningKey: true: it says how long the old key signs too.',
   })
 
-export const subscriptionQuery = z.strictObject({ agent: line(65).min(1).optional(), ...pageFields })
+export const subscriptionQuery = z
+  .strictObject({ agent: line(65).min(1).optional(), subscriptionId: line(100).min(1).optional(), ...pageFields })
+  .refine(({ agent, subscriptionId }) => agent === undefined || subscriptionId === undefined, {
+    path: ['agent'],
+    error: 'is not needed with subscriptionId, which names one subscription. Leave it out.',
+  })
 
 export const resyncInput = z.strictObject({
   sinceLogId: z.int({ error: 'must be the logId of the last wake that was handled: an integer' }).min(0),

@@ -55,8 +55,13 @@ export const wakeSubscriptionRoutes = [
     what: 'list subscriptions',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: subscriptionQuery,
-    handle: async ({ caller, query, reading, reply }, { subscriptions: { db, clock } }: SubscriptionFrontContext) => {
-      const { agent, limit = pageLimits.listPage.max, pageToken } = query
+    handle: async ({ caller, query, reading, reply }, { subscriptions: context }: SubscriptionFrontContext) => {
+      const { agent, subscriptionId, limit = pageLimits.listPage.max, pageToken } = query
+      const { db, clock } = context
+      if (subscriptionId !== undefined) {
+        const only = await requireSubscription(db, caller, subscriptionId)
+        return { subscriptions: [await view(context, only)], nextPageToken: '' }
+      }
       const page = { ...readPosition(pageToken), limit }
       const { items, more, size } = await listOwnSubscriptions(db, caller, page, agent)
       await reading.beginReading(size)
@@ -65,8 +70,8 @@ export const wakeSubscriptionRoutes = [
       const agentIds = items.map(({ agentId }) => agentId)
       const identity = await identitiesOf(db, agentIds)
       const now = clock.now()
-      const view = (item: WakeSubscription) => subscriptionView(item, identity(item.agentId), prunedTo, now)
-      const subscriptions = await mapInSteps(items, view)
+      const viewOf = (item: WakeSubscription) => subscriptionView(item, identity(item.agentId), prunedTo, now)
+      const subscriptions = await mapInSteps(items, viewOf)
       reply.isLarge = items.length > largePage
       return { subscriptions, nextPageToken: nextToken(items, more, positionToken) }
     },
