@@ -33,15 +33,6 @@ interface ResealOptions {
 
 const none: SealedCounts = { signingKeys: 0, previousKeys: 0, pushTokens: 0, pushCredentials: 0, sharedSecrets: 0 }
 
-/** The sealed texts of a subscription, and the kind of each. */
-const parts = {
-  signingKey: 'signingKeys',
-  previousKey: 'previousKeys',
-  token: 'pushTokens',
-  credentials: 'pushCredentials',
-} as const satisfies Partial<Record<keyof SealedSubscription, keyof SealedCounts>>
-const partNames = Object.keys(parts) as (keyof typeof parts)[]
-
 /**
  * Seals every text of a store that an older key has sealed with the newest key. Gateways may run meanwhile: a row that changes is
  * skipped and read again in another pass. After an interruption a new call continues. Rejects when the signal aborts, and when
@@ -71,9 +62,7 @@ export async function resealStore(db: Database, box: SecretBox, options: ResealO
 export async function findKeyIds(db: Database): Promise<string[]> {
   const ids = new Set<string>()
   for await (const page of pages(db, {})) {
-    for (const subscription of page) {
-      for (const part of partNames) if (subscription[part]) ids.add(keyIdOf(subscription[part]))
-    }
+    for (const { texts } of page) for (const { text } of texts) ids.add(keyIdOf(text))
   }
   return [...ids]
 }
@@ -84,10 +73,12 @@ async function onePass(db: Database, box: SecretBox, options: ResealOptions) {
   let replaced = none
   const note = (id: string) => (unreadable[id] = (unreadable[id] ?? 0) + 1)
   for await (const page of pages(db, options)) {
-    const stale = page.map((before) => resealOne(box, before, note)).filter(({ counts }) => counts !== none)
+    const stale = page.map((one) => resealOne(box, one, note)).filter(({ counts }) => counts !== none)
     found += stale.length
     // Writers that arrive together share a commit.
-    const written = await Promise.all(stale.map(({ after }) => db.transaction((tx) => replaceSealed(tx, after))))
+    const written = await Promise.all(
+      stale.map(({ subscription, fresh }) => db.transaction((tx) => replaceSealed(tx, subscription, fresh))),
+    )
     for (const [at, isWritten] of written.entries()) if (isWritten) replaced = sum(replaced, stale[at]!.counts)
   }
   const staying = new Set(Object.keys(unreadable))
@@ -97,27 +88,21 @@ async function onePass(db: Database, box: SecretBox, options: ResealOptions) {
   return { found: found + shared.resealed, replaced, unreadable, staying }
 }
 
-/** Returns a subscription with its texts sealed with the newest key, and the counts of what changed: `none` itself if nothing did. */
-function resealOne(
-  box: SecretBox,
-  before: SealedSubscription,
-  isUnreadable: (keyId: string) => void,
-): { after: SealedSubscription; counts: SealedCounts } {
-  const after = { ...before }
+/** Returns the texts of a subscription that the newest key seals otherwise, as `fresh`, and their counts: `none` itself if there are none. */
+function resealOne(box: SecretBox, subscription: SealedSubscription, isUnreadable: (keyId: string) => void) {
+  const fresh = new Map<string, string>()
   let counts = none
-  for (const part of partNames) {
-    const text = before[part]
-    if (!text) continue
+  for (const { kind, text } of subscription.texts) {
     if (!box.knows(text)) {
       isUnreadable(keyIdOf(text))
       continue
     }
-    const sealed = box.reseal(text, before.id)
+    const sealed = box.reseal(text, subscription.id)
     if (sealed === text) continue
-    after[part] = sealed
-    counts = sum(counts, { ...none, [parts[part]]: 1 })
+    fresh.set(text, sealed)
+    counts = sum(counts, { ...none, [kind]: 1 })
   }
-  return { after, counts }
+  return { subscription, fresh, counts }
 }
 
 async function* pages(db: Database, { progress, signal }: ResealOptions): AsyncGenerator<SealedSubscription[]> {

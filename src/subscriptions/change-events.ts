@@ -11,14 +11,15 @@ export function changeEvents(
   after: WakeSubscription,
   isKeyRotated: boolean,
 ): NewEvent[] {
-  const { status, previousKeyUntil } = after
+  const { status } = after
   const events = [subscriptionEvent('subscription.updated', caller, after, { status })]
   if (before.status === 'degraded' && status === 'active') {
     events.push(subscriptionEvent('subscription.recovered', caller, after, { agent, reason: before.reason }))
   }
   if (isKeyRotated) {
-    const until = previousKeyUntil === null ? null : new Date(previousKeyUntil).toISOString()
-    events.push(subscriptionEvent('subscription.key_rotated', caller, after, { agent, previousKeyUntil: until }))
+    const previous = after.formerKeys.find(({ key }) => key === before.signingKey)
+    const previousKeyUntil = previous ? new Date(previous.until).toISOString() : null
+    events.push(subscriptionEvent('subscription.key_rotated', caller, after, { agent, previousKeyUntil }))
   }
   return events
 }

@@ -37,27 +37,25 @@ interface Sent {
 
 interface WakeToSign extends Sent {
   readonly subscriptionId: string
-  /** The previous key only while a rotation's overlap lasts. */
-  readonly keys: readonly [current: PreparedKey | string, previous?: PreparedKey | string | undefined]
+  /** The former keys only while their rotations' overlaps last, the newest first. */
+  readonly keys: readonly [current: PreparedKey | string, ...former: (PreparedKey | string)[]]
 }
 
 /** Returns every header of a wake. Each attempt is signed twice: the body alone, and id, time and body (Standard Webhooks 1.0). */
 export function signHeaders(wake: WakeToSign): Record<string, string> {
   const { body, eventId, subscriptionId, timestampSeconds, keys } = wake
-  const current = prepared(keys[0])
-  const previous = keys[1] === undefined ? undefined : prepared(keys[1])
+  const [current, ...former] = keys.map(prepared) as [PreparedKey, ...PreparedKey[]]
   const headers: Record<string, string> = {
     'Content-Type': 'application/json',
     'X-Neo-Wake-Signature': current.neoSignature(body),
   }
-  if (previous) headers['X-Neo-Wake-Signature-Previous'] = previous.neoSignature(body)
+  if (former[0]) headers['X-Neo-Wake-Signature-Previous'] = former[0].neoSignature(body)
   headers['X-Neo-Wake-Event-Id'] = eventId
   headers['X-Neo-Wake-Subscription-Id'] = subscriptionId
   headers['X-Neo-Wake-Schema-Version'] = '1.0'
   headers['webhook-id'] = eventId
   headers['webhook-timestamp'] = String(timestampSeconds)
-  const signature = current.standardSignature(wake)
-  headers['webhook-signature'] = previous ? `${signature} ${previous.standardSignature(wake)}` : signature
+  headers['webhook-signature'] = [current, ...former].map((key) => key.standardSignature(wake)).join(' ')
   return headers
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { signingFormerKeys } from '../registry/subscriptions/former-keys.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { SignWake } from '../wakes/channel.ts'
@@ -26,11 +27,10 @@ export function createWakeSigner(secrets: SecretBox, clock: Clock): SignWake {
   }
 }
 
-/** Returns the key, and during a rotation's overlap the previous one. */
-function signingKeys(subscription: WakeSubscription, opened: OpenedKeys, now: number): [PreparedKey, PreparedKey?] {
-  const { id, signingKey, previousKey, previousKeyUntil } = subscription
+/** Returns the key, and the former ones that still sign, the newest first. */
+function signingKeys(subscription: WakeSubscription, opened: OpenedKeys, now: number): [PreparedKey, ...PreparedKey[]] {
+  const { id, signingKey } = subscription
   if (!signingKey) throw new Error(`Subscription ${id} has no signing key.`)
-  const current = opened.open(signingKey, id)
-  const overlaps = previousKey !== null && previousKeyUntil !== null && previousKeyUntil > now
-  return overlaps ? [current, opened.open(previousKey, id)] : [current]
+  const former = signingFormerKeys(subscription, now).map(({ key }) => opened.open(key, id))
+  return [opened.open(signingKey, id), ...former]
 }

@@ -87,6 +87,18 @@ export const refusalCases: readonly FixtureCase[] = [
     await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { status: 'paused' }, agent)
     return post(`/v1/wake-subscriptions/${id}/resync`, { sinceLogId: 0 }, agent.key)
   }),
+  problem(
+    'rotation-too-soon',
+    'Three former keys still sign; `nextRotationAt` is when one of them ends.',
+    async ({ gateway }) => {
+      const agent = await gateway.addAgent('@donna')
+      const { id } = await gateway.subscribe(agent, 'https://harness.example/wake')
+      const path = `/v1/wake-subscriptions/${id}`
+      const rotation = { rotateSigningKey: true, overlapSeconds: 3600 }
+      for (let nth = 1; nth <= 3; nth++) await gateway.call('PATCH', path, rotation, agent)
+      return { method: 'PATCH', path, key: agent.key, body: rotation }
+    },
+  ),
   problem('method-not-allowed', 'A replay is requested with POST.', async ({ gateway }) => {
     const agent = await gateway.addAgent('@donna')
     const { id } = await gateway.subscribe(agent, 'https://harness.example/wake')

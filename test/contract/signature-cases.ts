@@ -10,7 +10,7 @@ interface Verdict {
   readonly 'x-neo-wake': 'accept' | 'reject'
 }
 
-const genuine = (keys?: readonly [string, string?]): Files => signedWake(single(messageSent()), keys)
+const genuine = (keys?: readonly [string, ...string[]]): Files => signedWake(single(messageSent()), keys)
 const verdict = (standard: Verdict['standard-webhooks'], neo: Verdict['x-neo-wake'], secondsLater = 0): Files => ({
   'verdict.json': pretty({
     nowSeconds: nowSeconds + secondsLater,

@@ -70,7 +70,7 @@ function wake(name: string, shows: string, emission: () => Emission): FixtureCas
 }
 
 /** The files of a wake: what is sent, and the key that it is signed with. */
-export function signedWake(emission: Emission, keys: readonly [string, string?] = [signingKey]): Files {
+export function signedWake(emission: Emission, keys: readonly [string, ...string[]] = [signingKey]): Files {
   const body = JSON.stringify(wakeBody(emission, agentIdentity, subscriptionId))
   const { eventId } = emission
   const headers = signHeaders({ body, eventId, subscriptionId, timestampSeconds: nowSeconds, keys })

@@ -30,7 +30,7 @@ async function sendWithPush(gateway: TestGateway, lola: TestAgent, url: string) 
 }
 
 async function sealedWith(dataDir: string): Promise<string[]> {
-  const rows = await besideStore(dataDir, 'select signing_key, previous_key, target from subscription')
+  const rows = await besideStore(dataDir, 'select signing_key, former_keys, target from subscription')
   const shared = await besideStore(dataDir, 'select sealed from shared_secret')
   const text = JSON.stringify([rows, shared])
   return [...new Set([...text.matchAll(/([0-9a-f]{8})\.[\w-]{16}\.[\w-]+/g)].map((match) => match[1]!))]

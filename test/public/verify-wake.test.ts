@@ -6,7 +6,7 @@ import { newSigningKey, signHeaders } from '../../src/webhooks/signature.ts'
 const key = newSigningKey()
 const nowSeconds = 1_777_200_000
 const body = '{"eventType":"wake/sent_to_me","text":"é"}'
-const signed = (at = nowSeconds, keys: [string, string?] = [key]) =>
+const signed = (at = nowSeconds, keys: [string, ...string[]] = [key]) =>
   signHeaders({ body, eventId: '01J', subscriptionId: 'WAKE_SUB:1', timestampSeconds: at, keys })
 const verify = (change: object = {}) => verifyWake({ body, headers: signed(), keys: [key], nowSeconds, ...change })
 

@@ -1,5 +1,6 @@
 import type { Trigger } from '../../log/event.ts'
 import { sql } from '../../storage/statement.ts'
+import type { FormerKey } from './former-keys.ts'
 import type { SubscriptionStatus } from './status.ts'
 import type { StreamCapability } from './stream-capabilities.ts'
 import type {
@@ -26,8 +27,7 @@ export interface SubscriptionRow {
   target: string
   coalesceMs: number
   signingKey: string | null
-  previousKey: string | null
-  previousKeyUntil: number | null
+  formerKeys: string
   status: string
   reason: string | null
   failedInARow: number
@@ -57,8 +57,8 @@ export interface SubscriptionRow {
 /** Every column under the name that the code uses, for `select` and `returning`. */
 export const subscriptionColumns =
   sql.raw(`id, kind, project_id as "projectId", agent_id as "agentId", audience, trigger, filters,
-  harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs", signing_key as "signingKey", previous_key as "previousKey",
-  previous_key_until as "previousKeyUntil", status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
+  harness_target as "harnessTarget", target, coalesce_ms as "coalesceMs", signing_key as "signingKey", former_keys as "formerKeys",
+  status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
   last_emitted_log_id as "lastEmittedLogId", failing_cursor_log_id as "failingCursorLogId",
   failing_emitted_log_id as "failingEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
   resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
@@ -78,6 +78,7 @@ export function wakeFromRow({ failingCursorLogId, failingEmittedLogId, ...row }:
     filters: JSON.parse(row.filters) as Filters,
     harnessTarget: row.harnessTarget as HarnessTarget,
     target: JSON.parse(row.target) as WakeTarget,
+    formerKeys: JSON.parse(row.formerKeys) as FormerKey[],
     status: row.status as SubscriptionStatus,
     resumeWithDigest: row.resumeWithDigest === 1,
     announcesWaiting: row.announcesWaiting === 1,
@@ -131,8 +132,7 @@ const noWake = {
   harnessTarget: 'a2a-webhook',
   coalesceMs: 0,
   signingKey: null,
-  previousKey: null,
-  previousKeyUntil: null,
+  formerKeys: '[]',
   resumeWithDigest: 0,
   announcesWaiting: 0,
   announcesHeld: 0,
@@ -156,6 +156,7 @@ export function toRow({ failing, ...subscription }: Subscription): SubscriptionR
     ...failed,
     filters: JSON.stringify(subscription.filters),
     target: JSON.stringify(subscription.target),
+    formerKeys: JSON.stringify(subscription.formerKeys),
     resumeWithDigest: subscription.resumeWithDigest ? 1 : 0,
     announcesWaiting: subscription.announcesWaiting ? 1 : 0,
     streamCapabilities: JSON.stringify(subscription.streamCapabilities),

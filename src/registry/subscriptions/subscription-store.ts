@@ -26,7 +26,7 @@ const change = statement<
   SubscriptionRow & { knownAt: number }
 >(sql`update subscription set trigger = ${p('trigger')}, filters = ${p('filters')}, target = ${p('target')},
     harness_target = ${p('harnessTarget')}, coalesce_ms = ${p('coalesceMs')}, signing_key = ${p('signingKey')},
-    previous_key = ${p('previousKey')}, previous_key_until = ${p('previousKeyUntil')}, key_id = ${p('keyId')}, managed_by = ${p('managedBy')}
+    former_keys = ${p('formerKeys')}, key_id = ${p('keyId')}, managed_by = ${p('managedBy')}
   where id = ${p('id')} and updated_at = ${p('knownAt')}`)
 const lock = lockingStatement<{ id: string }>('subscription', sql`select id from subscription where id = ${p('id')}`)
 const lockMany = new LockingListStatement<SubscriptionRow>(

@@ -1,5 +1,6 @@
 import type { Trigger } from '../../log/event.ts'
 import type { Priority } from '../agents/agent.ts'
+import type { FormerKey } from './former-keys.ts'
 import type { SubscriptionStatus } from './status.ts'
 import type { StreamCapability } from './stream-capabilities.ts'
 import { type HarnessTarget, isDeliverable } from './targets.ts'
@@ -87,8 +88,8 @@ export interface WakeSubscription extends CommonFields {
   readonly target: WakeTarget
   readonly coalesceMs: number
   readonly signingKey: string | null
-  readonly previousKey: string | null
-  readonly previousKeyUntil: number | null
+  /** The keys before it that may still sign, the newest first. */
+  readonly formerKeys: readonly FormerKey[]
   /** After a recovery: what gathered meanwhile is sent as one digest. */
   readonly resumeWithDigest: boolean
   /** The next digest also has the unread mail and the open tasks from before the cursor. Source: D29. */
@@ -138,8 +139,7 @@ export const initialState = {
 /** The state of a new wake subscription. */
 export const initialWakeState = {
   ...initialState,
-  previousKey: null,
-  previousKeyUntil: null,
+  formerKeys: [],
   resumeWithDigest: false,
   announcesWaiting: false,
   announcesHeld: 0,

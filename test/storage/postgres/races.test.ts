@@ -99,13 +99,15 @@ test('changes of an agent through two gateways are all applied, and other fields
 test('rotations and filters of a subscription through two gateways do not undo each other', async () => {
   const { id } = await gateways[0].subscribe(donna, 'http://127.0.0.1:9/')
   const path = `/v1/wake-subscriptions/${id}`
+  // Three former keys at most sign at a time.
+  const rotation = (n: number) => ({ rotateSigningKey: true, overlapSeconds: n < 6 ? 60 : 0 })
   const answers = await alternately(20, (gateway, n) =>
-    gateway.call('PATCH', path, n % 2 ? { filters: { priority: 'high' } } : { rotateSigningKey: true }, donna),
+    gateway.call('PATCH', path, n % 2 ? { filters: { priority: 'high' } } : rotation(n), donna),
   )
   expect(countOf(answers)).toEqual({ 200: 20 })
-  const [row] = await besideStore(directory.path, 'select filters, generation, previous_key from subscription')
+  const [row] = await besideStore(directory.path, 'select filters, generation, former_keys from subscription')
   expect(row).toMatchObject({ filters: expect.stringContaining('high'), generation: 10 })
-  expect(row!.previous_key).not.toBeNull()
+  expect(JSON.parse(row!.former_keys as string)).toHaveLength(3)
 })
 
 test('a subscription that is removed through two gateways is removed once', async () => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { inputLimits } from '../../../limits.ts'
 import { triggers } from '../../../log/event.ts'
 import { priorities } from '../../../registry/agents/agent.ts'
+import { overlapMaxSeconds } from '../../../registry/subscriptions/former-keys.ts'
 import { coalesceWindowMax, retryForMax } from '../../../registry/subscriptions/subscription.ts'
 import { harnessTargets } from '../../../registry/subscriptions/targets.ts'
 import { concepts, count, line, names, oneOf, time } from '../fields.ts'
@@ -58,11 +59,7 @@ export const subscriptionChanges = z
     harnessTargetMetadata: targetMetadata.optional(),
     status: oneOf(['active', 'paused']).optional(),
     rotateSigningKey: z.boolean().optional(),
-    overlapSeconds: z
-      .number()
-      .min(0)
-      .max(7 * 24 * 3600, 'is seconds, at most 604800 (seven days)')
-      .optional(),
+    overlapSeconds: z.number().min(0).max(overlapMaxSeconds, 'is seconds, at most 604800 (seven days)').optional(),
   })
   .refine(({ overlapSeconds, rotateSigningKey }) => overlapSeconds === undefined || rotateSigningKey === true, {
     path: ['overlapSeconds'],

@@ -1,6 +1,7 @@
 import type { EventType, Trigger } from '../../../log/event.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { PresenceState } from '../../../registry/sessions/presence.ts'
+import { signingFormerKeys } from '../../../registry/subscriptions/former-keys.ts'
 import type { SubscriptionStatus } from '../../../registry/subscriptions/status.ts'
 import {
   type Filters,
@@ -39,6 +40,7 @@ export interface SubscriptionView {
   /** Present if events after the cursor were pruned: events up to this logId are no longer kept. */
   readonly earliestLogId?: number
   readonly lastEmittedLogId: number | null
+  /** Until when the newest former key signs too. */
   readonly previousKeyValidUntil?: string
   readonly createdAt: string
   readonly updatedAt: string
@@ -131,7 +133,7 @@ export function subscriptionView(
   prunedTo: number,
   now: number,
 ): SubscriptionView {
-  const { previousKeyUntil } = subscription
+  const [previous] = signingFormerKeys(subscription, now)
   return {
     subscriptionId: subscription.id,
     agentIdentity,
@@ -147,9 +149,7 @@ export function subscriptionView(
     cursorLogId: subscription.cursorLogId,
     ...(isOvertaken(subscription, prunedTo) ? { earliestLogId: prunedTo } : {}),
     lastEmittedLogId: subscription.lastEmittedLogId,
-    ...(previousKeyUntil !== null && previousKeyUntil > now
-      ? { previousKeyValidUntil: instant(previousKeyUntil) }
-      : {}),
+    ...(previous ? { previousKeyValidUntil: instant(previous.until) } : {}),
     createdAt: instant(subscription.createdAt),
     updatedAt: instant(subscription.updatedAt),
   }
