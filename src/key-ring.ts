@@ -169,7 +169,7 @@ async function newCardKeyText(): Promise<string> {
   return JSON.stringify(await createCardSigningKey())
 }
 
-/** Derived from the first card key, which gateways of older versions use as the name. */
+/** Derived from the first card key. */
 export async function loadStoreName({ storeName }: KeyPlaces, cardText: string): Promise<string> {
   const name = createHash('sha256').update(cardText).digest('hex')
   return storeName ? storeName.load(() => name) : name

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { openRouse } from './rouse.mjs'
@@ -114,11 +113,17 @@ function copyTasks(file, { task, agents, copies, newUuid }) {
   return kept
 }
 
-/** Fills the counters of tasks as the migration to them does. A build from before them has none. */
+/** Counts the tasks anew: of the project, and of each agent, assignee, originator, and pair of agent and originator. */
 function recount(db) {
-  if (!db.prepare("select 1 from sqlite_master where name = 'task_count'").get()) return
-  const migration = readFileSync(new URL('../../drizzle/sqlite/0020_task_count.sql', import.meta.url), 'utf8')
-  db.exec(`delete from task_count; ${/^insert into.*/ms.exec(migration)[0]}`)
+  const parties = ['agent_id', 'assignee_id', 'originator_id']
+  const counted = [[], ['agent_id'], ['assignee_id'], ['originator_id'], ['agent_id', 'originator_id']]
+  const counts = counted.map((of) => {
+    const columns = parties.map((party) => (of.includes(party) ? party : "''"))
+    return `select ${[...columns, 'project_id', 'state', 'count(*)']} from task group by ${[...of, 'project_id', 'state']}`
+  })
+  db.exec(
+    `delete from task_count; insert into task_count (${[...parties, 'project_id', 'state', 'total']}) ${counts.join(' union all ')}`,
+  )
 }
 
 function prepareInsert(db, table, row) {

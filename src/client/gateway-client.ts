@@ -59,9 +59,7 @@ export function createGatewayClient(options: ClientOptions): GatewayClient {
   const request: GatewayClient['request'] = (method, path, options = {}) =>
     withTimeout(timeoutOf(client, options), async (signal) => {
       const response = await send(client, method, path, options, signal)
-      const answer = await readJson(response, client, signal)
-      noteTakenMail(client, path, answer)
-      return answer
+      return readJson(response, client, signal)
     })
   return {
     url: client.url,
@@ -161,13 +159,6 @@ async function whoseKey(client: ClientOptions, base: string, key: string | undef
   } catch {
     return undefined
   }
-}
-
-/** A gateway of an earlier version does not count, and adds the mail to its answers: that is not lost either. */
-function noteTakenMail(client: ClientOptions, path: string, { pendingSignals }: JsonObject): void {
-  // The start of a session prints its mail itself.
-  if (path === '/v1/sessions' || !Array.isArray(pendingSignals)) return
-  client.onWaitingMail?.(pendingSignals.length)
 }
 
 function asFailure(error: unknown, client: ClientOptions, signal: AbortSignal | undefined): unknown {

@@ -62,7 +62,7 @@ export function dataToStored(row: Row, data: JsonObject): string {
   return JSON.stringify(shape ? shorten(row, data, shape) : data)
 }
 
-/** Reads what `dataToStored` wrote, with its members in the same order. Reads also what was stored whole. */
+/** Reads what `dataToStored` wrote, with its members in the same order. */
 export function readStored(row: Row, stored: string): JsonObject {
   const data = JSON.parse(stored) as JsonObject
   const shape = shapes[row.type]

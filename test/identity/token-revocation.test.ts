@@ -78,19 +78,6 @@ test.each([
   expect(await statusOf(next, longest)).toBe(401)
 })
 
-test('a revocation that an earlier version kept for minutes is extended when the token is revoked again', async () => {
-  const clock = new FakeClock()
-  await using issuer = await startIssuer()
-  await using gateway = await startOn(clock, issuer)
-  const sign = () => issuer.sign({ sid: 'one-login' }, { now: clock.now() })
-  expect((await revoke(gateway, await sign())).status).toBe(204)
-  await besideStore(gateway.dataDir, 'update revoked_token set expires_at = ?', clock.now() + 5 * minuteMs)
-  expect((await revoke(gateway, await sign())).status).toBe(204)
-  await sweepAfter(gateway, clock, 10 * minuteMs)
-  await using next = await startOn(clock, issuer, gateway)
-  expect(await statusOf(next, await sign())).toBe(401)
-})
-
 test('tokens without an id, a login and a time of issue are told apart by their end', async () => {
   await using issuer = await startIssuer()
   await using gateway = await startTrusting(issuer)

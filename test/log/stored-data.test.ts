@@ -85,15 +85,6 @@ test('data that was stored is read as it was, member for member', () => {
   )
 })
 
-test('data that an older build stored whole is read as it was', () => {
-  fc.assert(
-    fc.property(fc.oneof(sent, changed, other), ({ data, ...row }) => {
-      expect(JSON.stringify(readStored(row, JSON.stringify(data)))).toBe(JSON.stringify(data))
-    }),
-    { numRuns: 2_000 },
-  )
-})
-
 test('what the row says, and what most messages have, is not stored', () => {
   const row = { type: 'message.sent', taskId: 'task-1', actor } as const
   const usual = { priority: 'normal', taggedConcepts: [], isReplyTo: null, isBroadcast: false }

@@ -9,8 +9,7 @@ import {
 import { Collision } from '../../src/storage/database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { migrateTo } from '../support/older-store.ts'
-import { besideStore, engine, openStore } from '../support/store.ts'
+import { engine, openStore } from '../support/store.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const never = new AbortController().signal
@@ -124,20 +123,4 @@ test('keys are kept for 24 hours', async () => {
   store.clock.advance(1)
   expect(await pruneIdempotencyKeys(store.db, store.clock.now(), never)).toBe(1_100)
   expect(await store.find('lola', mailScope)).toBe('young')
-})
-
-test('a store of the schema before keeps the keys of its tasks and of its mail', async () => {
-  using directory = dataDirectory()
-  await migrateTo(directory.path, 10)
-  const insert = (text: string) => besideStore(directory.path, text)
-  await insert(`insert into idempotency_key (caller_id, agent_id, key, fingerprint, task_id, created_at)
-    values ('lola', 'agent-1', 'k', 'f', 'task-1', 5)`)
-  await insert(`insert into message_key (caller_id, key, fingerprint, message_id, created_at)
-    values ('lola', 'k', 'f', 'message-1', 7)`)
-  const db = await openStore(directory.path, new FakeClock())
-  expect(await findFirstResult(db, 'lola', 'agent-1', request)).toBe('task-1')
-  expect(await findFirstResult(db, 'lola', mailScope, request)).toBe('message-1')
-  expect(await pruneIdempotencyKeys(db, 6 + dayMs, never)).toBe(1)
-  expect(await findFirstResult(db, 'lola', mailScope, request)).toBe('message-1')
-  await db.close()
 })

@@ -17,8 +17,7 @@ import {
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
-import { migrateTo } from '../support/older-store.ts'
-import { besideStore, openStore } from '../support/store.ts'
+import { openStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { counters, countersOfTasks } from './counters.ts'
 
@@ -200,21 +199,4 @@ test('everything that changes a task is counted, and a restart finds the same', 
 
   await using second = await startGateway({ dataDir: place.path, overrides: { clock: time } })
   expect(await listAll(second)).toEqual(totals)
-})
-
-test('the tasks of a store of the schema before are counted', async () => {
-  using place = dataDirectory()
-  await migrateTo(place.path, 19)
-  for (let n = 0; n < 60; n++) {
-    await besideStore(
-      place.path,
-      `insert into task (id, project_id, context_id, agent_id, assignee_id, originator_id, state, version, status_at, priority,
-         tagged_concepts, message_count, size, created_at, updated_at)
-       values (?, ?, 'c', ?, ?, ?, ?, 1, 0, 'normal', '[]', 0, 0, 0, 0)`,
-      ...[`task-${n}`, projectOf(agents[n % 3]!), agents[n % 3]!, agents[n % 5 === 0 ? 0 : n % 3]!, agents[n % 2]!],
-      taskStates[n % taskStates.length]!,
-    )
-  }
-  await (await openStore(place.path, clock)).close()
-  expect(await counters(place.path)).toEqual(await countersOfTasks(place.path))
 })

@@ -54,9 +54,9 @@ export class Journal implements Disposable {
     }
   }
 
-  /** Opens the journal for reading, while a bridge may hold it. undefined: there is none, or it is of an older bridge. */
+  /** Opens the journal for reading, while a bridge may hold it. Returns undefined when there is none. */
   static read({ path, now }: Omit<JournalOptions, 'note'>): Journal | undefined {
-    if (!existsSync(path) || isOfOlderBridge(path)) return undefined
+    if (!existsSync(path)) return undefined
     const file = explained(path, () => openStateFile(path, sql.journalSchema, { readonly: true }))
     return new Journal(file, () => {}, now)
   }
@@ -109,7 +109,7 @@ export class Journal implements Disposable {
   /** The newest turns of an agent after an instant, the newest first. */
   turnsOf(agent: string, since: number, limit: number): BegunTurn[] {
     const rows = this.#file.all(sql.turnsOfAgent, { agent, since, limit, now: this.#now() })
-    return rows.map(({ at, sender, senders }) => ({ at, senders: sendersIn(senders) ?? (sender ? [sender] : []) }))
+    return rows.map(({ at, senders }) => ({ at, senders: JSON.parse(senders) as string[] }))
   }
 
   /** How many turns began after an instant: of an agent, or of all. */
@@ -145,11 +145,6 @@ export class Journal implements Disposable {
   }
 }
 
-/** undefined: a row of an older bridge. */
-function sendersIn(text: string | null): string[] | undefined {
-  return text === null ? undefined : (JSON.parse(text) as string[])
-}
-
 /** The process that holds the journal, for a message: ` (process 4711)`. Empty where it cannot be read. */
 function holderOf(path: string): string {
   try {
@@ -174,16 +169,6 @@ function requireOwnPlace(path: string): void {
   throw new Error(
     `Others may change what is in ${directory}, where the journal is. Keep them out: chmod go-w ${directory}`,
   )
-}
-
-/** The bridge brings it up to date when it starts. */
-function isOfOlderBridge(path: string): boolean {
-  try {
-    using _older = openStateFile(path, sql.journalSchema.slice(0, 1), { readonly: true })
-    return true
-  } catch {
-    return false
-  }
 }
 
 function explained<T>(path: string, open: () => T): T {

@@ -14,6 +14,7 @@ export const journalSchema = [
     cwd text,
     route text,
     handed_over_at integer,
+    senders text not null default '[]', -- JSON: a digest has several
     step text not null,
     detail text not null,
     ended_at integer,
@@ -23,7 +24,6 @@ export const journalSchema = [
   create index wake_of_bridge on wake (handed_over_at);
   create index wake_of_agent on wake (agent, handed_over_at);
   create index wake_of_agent_by_change on wake (agent, updated_at);
-  create index wake_of_pair on wake (agent, sender, handed_over_at);
   create index wake_by_change on wake (updated_at);
   create table subscription (
     agent text not null,
@@ -32,9 +32,6 @@ export const journalSchema = [
     primary key (agent, trigger)
   ) strict;
   create table holder (id integer primary key check (id = 1), pid integer not null, since integer not null) strict;`,
-  // A list of JSON: a digest has several.
-  `alter table wake add column senders text;
-  drop index wake_of_pair;`,
 ] as const
 
 /** What is on record of a wake. Instants in ms since the epoch. */
@@ -130,9 +127,9 @@ export const nthOfBridge = statement<NthParams, { at: number }>(nthTurn(sql`hand
 /** The turns of an agent after an instant, the newest first. */
 export const turnsOfAgent = statement<
   { agent: string; since: number; now: number; limit: number },
-  { at: number; sender: string | null; senders: string | null }
+  { at: number; senders: string }
 >(
-  sql`select handed_over_at as "at", sender, senders from wake
+  sql`select handed_over_at as "at", senders from wake
     where agent = ${p('agent')} and handed_over_at > ${p('since')} and handed_over_at <= ${p('now')}
     order by handed_over_at desc ${limited}`,
 )

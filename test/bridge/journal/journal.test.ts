@@ -43,7 +43,7 @@ describe('the journal', () => {
     journal.end('1', 'turn_started', 'turn/started')
     journal.takeBack('2', 'the harness does not have it')
     journal.end('2', 'failed', 'refused')
-    journal.end('3', 'failed', 'an older bridge: whether it has acted is not known')
+    journal.end('3', 'failed', 'whether it has acted is not known')
     journal.note('1', 'held', 'too late to say')
     expect(journal.accept(named('1'))).toMatchObject({ step: 'turn_started', detail: 'turn/started' })
     expect(journal.accept(named('2'))).toMatchObject({ step: 'accepted', handedOverAt: null, endedAt: null })

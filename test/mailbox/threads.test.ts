@@ -1,51 +1,10 @@
 import { expect, test } from 'vitest'
 import { firstMailOf, newTaskId } from '../../src/lib/ids.ts'
-import { findMessage, findNewestMessageOfTask } from '../../src/mailbox/messages/message-store.ts'
+import { findMessage } from '../../src/mailbox/messages/message-store.ts'
 import { readInbox } from '../../src/mailbox/reading/inbox.ts'
 import { readThreadPage } from '../../src/mailbox/reading/read-mail.ts'
 import { recordMail } from '../../src/mailbox/sending/task-mail.ts'
-import { type Caller, operator } from '../../src/registry/callers/caller.ts'
-import type { Database } from '../../src/storage/database.ts'
-import { dataDirectory } from '../support/data-directory.ts'
-import { FakeClock } from '../support/fake-clock.ts'
-import { migrateTo } from '../support/older-store.ts'
-import { besideStore, openStore } from '../support/store.ts'
 import { openOffice } from './office.ts'
-
-const lola: Caller = { ...operator, kind: 'agent', id: 'agent-lola', identity: '@lola', keyId: 'key' }
-const donna = 'agent-donna'
-
-/** Mail as builds before schema 21 stored it: a thread's first message has its own id in `thread_id`. */
-async function openOlderStore(directory: string): Promise<Database> {
-  await migrateTo(directory, 20)
-  const first = (id: string, columns: string, values: string) =>
-    besideStore(
-      directory,
-      `insert into message (id, project_id, sender_id, subject, priority, wake_policy, tagged_concepts, created_at, ${columns})
-        values ('${id}', 'default', '${lola.id}', 's', 'normal', 'silent', '[]', 1, ${values})`,
-    )
-  await first('MESSAGE:1', 'thread_id', `'MESSAGE:1'`)
-  await first('MESSAGE:2', 'thread_id, in_reply_to', `'MESSAGE:1', 'MESSAGE:1'`)
-  await first('MESSAGE:3', 'thread_id, task_id, task_seq', `'MESSAGE:3', 'task-1', 1`)
-  for (const id of [1, 2, 3]) {
-    await besideStore(
-      directory,
-      `insert into message_recipient (agent_id, message_id, status, updated_at) values ('${donna}', 'MESSAGE:${id}', 'sent', 1)`,
-    )
-  }
-  return openStore(directory, new FakeClock())
-}
-
-test('threads and task mail of an older store are found', async () => {
-  using directory = dataDirectory()
-  const db = await openOlderStore(directory.path)
-  const thread = await readThreadPage(db, lola, 'MESSAGE:1', '', 10)
-  expect(thread.mails.map(({ message }) => message.id)).toEqual(['MESSAGE:1', 'MESSAGE:2'])
-  const inbox = await readInbox(db, { agentId: donna, threadId: 'MESSAGE:1', order: 'newest', limit: 10, by: donna })
-  expect(inbox.mails.map(({ message }) => message.id)).toEqual(['MESSAGE:2', 'MESSAGE:1'])
-  expect(await findNewestMessageOfTask(db, 'task-1')).toMatchObject({ id: 'MESSAGE:3', threadId: 'MESSAGE:3' })
-  await db.close()
-})
 
 test('a thread is paged with its first message first, in both directions of an inbox', async () => {
   await using office = await openOffice('lola', 'donna')

@@ -1,0 +1,587 @@
+-- The whole schema of a store, a noun at a time. A store that exists gets a change by a file of its own, with the next number.
+-- Instants are milliseconds since the epoch, flags are 0 and 1, JSON is text, ids are text.
+-- A table `without rowid` has its rows in its key. Rows that can be large (task, task_message, task_chunk, message) have a rowid: a search
+-- then reads the keys alone. Their large columns are the last ones, because a row is read up to the column that is asked for.
+
+-- Projects and the log
+
+create table project (
+  id         text    primary key,
+  log_head   integer not null default 0, -- the newest logId: the one counter of the project's log
+  log_tail   integer not null default 0, -- logIds up to here are pruned
+  limits     text,                       -- JSON, {name: number}: set by the operator in place of the defaults
+  created_at integer not null
+) without rowid;
+
+create table event (
+  project_id text    not null,
+  log_id     integer not null,
+  type       text    not null,
+  task_id    text,
+  actor      text    not null,
+  actor_id   text,             -- the caller that caused it, whom it does not wake; null: the gateway
+  data       text    not null,
+  created_at integer not null,
+  primary key (project_id, log_id)
+) without rowid;
+-- The events of one task, for its streams and pushes.
+create index event_by_task on event (task_id, log_id) where task_id is not null;
+
+-- The agents and tasks that an event concerns: an agent's subscriptions and its own view of the log range over these rows.
+create table event_audience (
+  audience   text    not null,
+  project_id text    not null, -- whose log: a task concerns an originator of another project too
+  log_id     integer not null,
+  trigger    text,
+  primary key (audience, project_id, log_id)
+) without rowid;
+-- The events of a subscription, which has one trigger: one to a rare trigger does not walk over all events of its agent.
+create index event_audience_by_trigger on event_audience (audience, project_id, trigger, log_id) where trigger is not null;
+
+-- Agents
+
+create table agent (
+  id                  text    primary key,
+  project_id          text    not null,
+  handle              text    not null,
+  display_name        text,
+  description         text,
+  aliases             text    not null,
+  skills              text    not null,
+  input_modes         text    not null,
+  output_modes        text    not null,
+  access              text    not null,
+  contact_policy      text    not null default 'everybody', -- its writers: everybody of its project, or those it granted CAN_REPLY_TO
+  default_wake_policy text    not null,
+  version             integer not null,
+  created_at          integer not null,
+  updated_at          integer not null
+) without rowid;
+-- The agents of a project, by handle; the recipients of a broadcast.
+create index agent_by_project on agent (project_id, handle);
+-- The public agents of other projects, for the catalog.
+create index agent_public on agent (project_id, handle) where access = 'public';
+
+-- Every name that an agent answers to: handle, aliases, and a display name that can be typed. One key keeps them apart.
+create table agent_name (
+  project_id text not null,
+  name       text not null,
+  agent_id   text not null,
+  primary key (project_id, name)
+) without rowid;
+-- The names of an agent, when it changes or is removed.
+create index agent_name_by_agent on agent_name (agent_id);
+
+-- Names that removed agents answered to. Only the agent that is registered again under its handle takes them.
+create table reserved_name (
+  project_id text    not null,
+  name       text    not null,
+  handle     text    not null, -- of the agent whose name it was
+  created_at integer not null,
+  primary key (project_id, name)
+) without rowid;
+-- The names of a handle, when it is registered again.
+create index reserved_name_by_handle on reserved_name (project_id, handle);
+
+-- Bytes stored by each agent. The row of a removed agent stays: its bytes are still the project's.
+create table usage (
+  agent_id   text    primary key,
+  project_id text    not null,
+  bytes      integer not null
+) without rowid;
+-- The sum of a project.
+create index usage_by_project on usage (project_id);
+
+-- Keys and permissions
+
+create table api_key (
+  id             text    primary key,
+  agent_id       text    not null,
+  hash           text    not null unique,
+  label          text,
+  scopes         text    not null default 'read send work manage mint',
+  expires_at     integer,
+  last_used_at   integer,
+  created_by     text,             -- an identity: @donna, @operator
+  created_by_key text,             -- the id of the API key or operator key that made it, or admin
+  created_at     integer not null,
+  revoked_at     integer
+) without rowid;
+-- The keys of an agent.
+create index api_key_by_agent on api_key (agent_id);
+-- The keys that a key has made, when it is revoked.
+create index api_key_by_maker on api_key (created_by_key) where created_by_key is not null;
+-- The newest revocations, whose calls end on every gateway.
+create index api_key_by_revocation on api_key (revoked_at) where revoked_at is not null;
+-- The keys that have expired.
+create index api_key_by_end on api_key (expires_at) where expires_at is not null and revoked_at is null;
+
+create table operator_key (
+  id             text    primary key,
+  hash           text    not null unique,
+  label          text,
+  role           text    not null, -- admin | manager | viewer
+  projects       text,             -- JSON: their names; null: all projects
+  expires_at     integer,
+  last_used_at   integer,
+  created_by_key text    not null,
+  created_at     integer not null,
+  revoked_at     integer
+) without rowid;
+-- The keys that a key has made, when it is revoked.
+create index operator_key_by_maker on operator_key (created_by_key);
+-- The newest revocations, whose calls end on every gateway.
+create index operator_key_by_revocation on operator_key (revoked_at) where revoked_at is not null;
+-- The keys that have expired.
+create index operator_key_by_end on operator_key (expires_at) where expires_at is not null and revoked_at is null;
+
+-- Tokens of issuers that are refused before they expire.
+create table revoked_token (
+  id         text    primary key, -- the key id of the token's caller: jwt:…
+  expires_at integer not null
+) without rowid;
+-- The revocations that still matter, and those that no longer do.
+create index revoked_token_by_end on revoked_token (expires_at);
+
+create table permission (
+  id         text    primary key,
+  project_id text    not null,
+  grantor_id text    not null,
+  grantee_id text    not null,
+  scope      text    not null,
+  key_id     text    not null default '', -- the grantor's key, with which the permission ends; '': an operator's
+  created_at integer not null,
+  unique (grantor_id, grantee_id, scope)
+) without rowid;
+-- The permissions that an agent has.
+create index permission_by_grantee on permission (grantee_id);
+-- The permissions that end with a key.
+create index permission_by_key on permission (key_id) where key_id <> '';
+
+-- Sessions
+
+-- A running harness process that speaks for an agent. The newest owns the identity, so that at most one of an agent's lives.
+create table session (
+  id                 text    primary key,
+  project_id         text    not null,
+  agent_id           text    not null,
+  key_id             text,             -- the key that opened it, with which it ends
+  surface            text    not null,
+  capabilities       text    not null,
+  pid                integer,
+  process_started_at integer,
+  cwd                text,             -- where the harness works, as it says
+  harness_session_id text,             -- the id of the harness for its own conversation
+  state              text    not null default 'unknown', -- presence, as it was last told
+  source             text    not null default 'unknown',
+  active_turn_id     text,
+  presence_at        integer,
+  last_seen_at       integer not null,
+  created_at         integer not null,
+  ended_at           integer,
+  end_reason         text,             -- ended | timeout | preempted
+  successor_id       text              -- the session that took the identity over
+) without rowid;
+-- One live session for each agent.
+create unique index session_live on session (agent_id) where ended_at is null;
+-- The live sessions of a project: its list, and the recipients of a broadcast.
+create index session_live_by_project on session (project_id, id) where ended_at is null;
+-- The ended sessions of a project, for its list.
+create index session_ended_by_project on session (project_id, id) where ended_at is not null;
+-- The newest session of an agent, and its list.
+create index session_by_agent on session (agent_id, id);
+-- The live sessions that end with a key.
+create index session_by_key on session (key_id) where ended_at is null;
+-- The sessions that were silent for too long.
+create index session_by_silence on session (last_seen_at) where ended_at is null;
+-- The sessions whose retention is over.
+create index session_by_end on session (ended_at) where ended_at is not null;
+
+-- A session of an MCP client over HTTP, of a protocol version that has sessions. Any gateway of the store serves it.
+create table mcp_session (
+  id               text    primary key, -- SHA-256 of its Mcp-Session-Id, in hexadecimal
+  project_id       text    not null,
+  caller_id        text    not null,    -- the agent, or operator
+  key_id           text    not null,    -- the key that began it, with which it ends
+  protocol_version text    not null,    -- as negotiated
+  initialize       text    not null,    -- the params of its initialize request, as JSON
+  log_level        text,                -- of its last logging/setLevel
+  resources        text    not null,    -- the URIs of resources/subscribe, as a JSON list
+  stream_id        text,                -- the stream that its notifications are written to: the newest
+  last_used_at     integer not null,
+  created_at       integer not null
+) without rowid;
+-- The sessions of a key: those that end with it, and the oldest above its bound.
+create index mcp_session_by_key on mcp_session (key_id, last_used_at);
+-- The sessions of a caller: those that end with it, and the oldest above its bound.
+create index mcp_session_by_caller on mcp_session (caller_id, last_used_at);
+-- The sessions that nobody has used for long.
+create index mcp_session_by_use on mcp_session (last_used_at);
+
+-- Tasks
+
+create table task (
+  id                 text    not null primary key,
+  project_id         text    not null,
+  context_id         text    not null,
+  agent_id           text    not null default '', -- the agent that it was sent to, which never changes
+  assignee_id        text    not null,            -- the agent that works on it, which changes when it is handed over
+  originator_id      text    not null,
+  state              text    not null,
+  version            integer not null,
+  status_message_seq integer,
+  status_at          integer not null,
+  reason             text,
+  priority           text    not null,
+  message_count      integer not null,
+  chunk_count        integer not null default 0,
+  size               integer not null default 0,  -- bytes of the JSON of all that it holds, and some more for each value
+  expires_at         integer,
+  created_at         integer not null,
+  updated_at         integer not null,
+  tagged_concepts    text    not null,
+  metadata           text
+);
+-- A list without a state merges one range for each state: half the indexes, and every list reads a page's worth of rows.
+-- Almost every task is with the agent that it was sent to: one index finds it by either. A task that was handed over is in two others.
+-- The tasks of an assignee that it was sent.
+create index task_by_assignee on task (assignee_id, state, status_at desc, id desc) where case when agent_id = assignee_id then true else false end;
+-- The tasks of an assignee that were handed to it.
+create index task_handed_to on task (assignee_id, state, status_at desc, id desc) where case when agent_id <> assignee_id then true else false end;
+-- The tasks that an agent was sent and has handed on.
+create index task_handed_on on task (agent_id, state, status_at desc, id desc) where case when agent_id <> assignee_id then true else false end;
+-- The tasks of an originator.
+create index task_by_originator on task (originator_id, state, status_at desc, id desc);
+-- The tasks of an originator for one agent.
+create index task_by_originator_agent on task (originator_id, agent_id, status_at desc, id desc);
+-- The tasks of a project, for its operator.
+create index task_by_project on task (project_id, state, status_at desc, id desc);
+-- The tasks of a context.
+create index task_by_context on task (context_id, status_at desc, id desc);
+-- The tasks that nobody began in time.
+create index task_by_expiry on task (expires_at) where expires_at is not null and state = 'submitted';
+
+-- The earlier assignees of a task: they may still read it.
+create table task_former_assignee (
+  task_id  text not null,
+  agent_id text not null,
+  primary key (task_id, agent_id)
+) without rowid;
+
+-- The number of tasks of a project in each state: of all, and of those that have one agent, one assignee, one originator, or one agent
+-- and originator. '' in a column: any. A list has its total from here.
+create table task_count (
+  agent_id      text    not null,
+  assignee_id   text    not null,
+  originator_id text    not null,
+  project_id    text    not null,
+  state         text    not null,
+  total         integer not null,
+  primary key (agent_id, assignee_id, originator_id, project_id, state)
+) without rowid;
+
+create table task_message (
+  task_id    text    not null,
+  seq        integer not null,
+  size       integer,
+  created_at integer not null,
+  pieces_id  text,             -- null: the whole text is in the row; else `message` is its end
+  message    text    not null,
+  primary key (task_id, seq)
+);
+
+-- A large message is stored in pieces, each in a transaction of its own, before the row of the message: written at once, it would make
+-- everybody wait.
+create table task_message_piece (
+  pieces_id text    not null,
+  nth       integer not null,
+  piece     text    not null,
+  primary key (pieces_id, nth)
+);
+
+-- Pieces without a message: it is about to be stored, or it was refused. created_at 0: they are being deleted.
+create table task_message_pending (
+  pieces_id  text    not null primary key,
+  created_at integer not null
+) without rowid;
+-- The pieces whose message never came.
+create index task_message_pending_by_time on task_message_pending (created_at);
+
+-- An artifact is the sequence of its chunks. A chunk with append = 0 starts it anew.
+create table task_chunk (
+  task_id     text    not null,
+  seq         integer not null,
+  artifact_id text    not null,
+  append      integer not null,
+  last_chunk  integer not null,
+  size        integer,
+  created_at  integer not null,
+  artifact    text    not null,
+  primary key (task_id, seq)
+);
+
+-- One owner for each unit of work: the key holds it.
+create table claim (
+  project_id text    not null,
+  ref        text    not null, -- a task, an issue, a commit, a path: as it was given
+  owner_id   text    not null,
+  claimed_at integer not null,
+  seen_at    integer not null, -- the last time that its owner said that it works on it
+  primary key (project_id, ref)
+) without rowid;
+-- The claims of an agent.
+create index claim_by_owner on claim (owner_id, project_id, ref);
+
+-- Mail
+
+create table message (
+  id              text    not null primary key,
+  project_id      text    not null,
+  sender_id       text    not null,
+  type            text    not null default 'msg',
+  signal_type     text,
+  task_id         text,
+  task_seq        integer,
+  priority        text    not null,
+  wake_policy     text    not null,
+  in_reply_to     text,
+  thread_id       text    not null, -- '': the message begins its thread, and is found by its own id
+  address         text,             -- as the sender gave it: '@donna', '*', 'web:*'
+  ref             text,
+  sender_session  text,
+  broadcast       integer not null default 0,
+  recipient_count integer not null default 1,
+  created_at      integer not null,
+  subject         text    not null,
+  tagged_concepts text    not null,
+  payload         text,
+  body            text              -- null for the mail of a task: its text is the task's
+);
+-- The mail of a sender, without that of tasks.
+create index message_by_sender on message (sender_id, id) where task_id is null;
+-- The later mail of a task: the first has the id of the task.
+create index message_by_task on message (task_id, task_seq) where task_id is not null and (task_seq > 1 or id <> 'MESSAGE:' || task_id);
+-- The answers in a thread.
+create index message_by_thread on message (thread_id, id) where thread_id <> '';
+
+-- A message for one recipient: the chain that the recipient moves, and the evidence of the channel. A message's id begins with its time,
+-- so the key is an inbox in order of arrival.
+create table message_recipient (
+  agent_id        text    not null,
+  message_id      text    not null,
+  type            text    not null default 'msg',
+  signal_type     text,
+  status          text    not null,
+  pending         integer not null default 0, -- 1: for the first route that comes to hand it over
+  receipt         text    not null default 'accepted',
+  session_id      text,                       -- the session that it was resolved to
+  delivered_at    integer,
+  delivery_method text,                       -- push | piggyback | startup_drain | inbox
+  seen_at         integer,
+  acked_at        integer,
+  ended_at        integer,
+  wake            text,                       -- JSON: the strongest step of the newest wake that told its recipient of it
+  updated_at      integer not null,
+  primary key (agent_id, message_id)
+) without rowid;
+-- The recipients of a message.
+create index message_recipient_by_message on message_recipient (message_id);
+-- The mail that waits to be handed over.
+create index message_recipient_pending on message_recipient (agent_id, message_id) where pending = 1;
+-- The unread mail of an inbox.
+create index message_recipient_unread on message_recipient (agent_id, message_id) where status = 'sent';
+-- The signals of one type in an inbox.
+create index message_recipient_by_signal on message_recipient (agent_id, signal_type, message_id) where signal_type is not null;
+-- The mail of one type in an inbox, other than the common two.
+create index message_recipient_by_type on message_recipient (agent_id, type, message_id) where type <> 'msg' and type <> 'task';
+
+-- The instant at which a sender's allowance is whole again: one row holds a rate.
+create table send_rate (
+  sender_id  text    primary key,
+  full_at    integer not null,
+  refused_at integer not null default 0
+) without rowid;
+
+-- The number of times that two agents have written to each other by turns.
+create table exchange (
+  first_id      text    not null,
+  second_id     text    not null,
+  last_sender   text    not null,
+  turns         integer not null,
+  window_at     integer not null,
+  blocked_until integer not null default 0,
+  primary key (first_id, second_id)
+) without rowid;
+
+-- The results of requests that may be repeated: of tasks and of mail.
+create table idempotency_key (
+  caller_id   text    not null,
+  scope       text    not null, -- the id of the agent that a task is for, or `mail`
+  key         text    not null,
+  fingerprint text    not null,
+  result_id   text    not null,
+  created_at  integer not null,
+  primary key (caller_id, scope, key)
+) without rowid;
+-- The keys whose retention is over.
+create index idempotency_key_by_age on idempotency_key (created_at);
+
+-- Subscriptions and wakes
+
+create table subscription (
+  id                     text    primary key,
+  kind                   text    not null, -- wake | push
+  project_id             text    not null,
+  agent_id               text    not null, -- the owner: an agent's id, or the caller that registered a push config
+  audience               text    not null, -- whose events: an agent's id, or a task's id
+  trigger                text,
+  filters                text    not null,
+  harness_target         text    not null,
+  target                 text    not null, -- JSON: url, coalesceMode, daemonSocketPath, or the push config
+  coalesce_ms            integer not null,
+  key_id                 text,             -- the key that last set its target, with which it ends
+  managed_by             text,             -- the agent that set its target by a grant: without the grant nothing is sent there
+  session_id             text,             -- the session that opened it, with which it ends
+  signing_key            text,             -- encrypted
+  previous_key           text,             -- encrypted
+  previous_key_until     integer,
+  status                 text    not null,
+  reason                 text,
+  failed_in_a_row        integer not null default 0,
+  failing_cursor_log_id  integer,          -- the cursor before the failures in a row, where a recovery begins
+  failing_emitted_log_id integer,          -- the watermark before it
+  cursor_log_id          integer not null, -- everything up to here was sent, passed over or not matched
+  last_emitted_log_id    integer,
+  claimed_to_log_id      integer,          -- the end of the range being sent, so that a re-send covers the same
+  generation             integer not null default 0, -- moves on resync: same logId, new eventId
+  generation_at          integer not null default 0,
+  resume_with_digest     integer not null default 0,
+  announces_waiting      integer not null default 0, -- 1: the next digest also has the unread mail and open tasks of before
+  announces_held         integer not null default 0, -- the generation whose released events the next digest has too; 0: there are none
+  window_until           integer not null default 0, -- leading coalescing: the window behind the last emission
+  stream_id              text,             -- the stream that its wakes are written to
+  stream_gateway         text,             -- the gateway of that stream
+  stream_capabilities    text    not null default '[]', -- a JSON list: the abilities of the stream's reader, as it says
+  due_at                 integer,
+  lease_owner            text,
+  created_at             integer not null,
+  updated_at             integer not null
+) without rowid;
+-- The subscriptions to the events of an agent or a task.
+create index subscription_by_audience on subscription (audience, status);
+-- Those that an event can change. Due and leased ones are left out: each event would read all of an agent with hundreds of them.
+create index subscription_open on subscription (audience, status)
+  where status = 'active' and (due_at is null or harness_target in ('bridge-daemon'));
+-- The subscriptions that are due.
+create index subscription_due on subscription (due_at) where due_at is not null;
+-- The subscriptions of an owner, of one kind.
+create index subscription_by_agent on subscription (agent_id, kind);
+-- The push configs of an owner that still tell of their task, for their bound.
+create index subscription_live_push on subscription (agent_id) where kind = 'push' and status <> 'paused';
+-- The subscriptions that end with a session.
+create index subscription_by_session on subscription (session_id) where session_id is not null;
+-- The subscriptions that end with a key.
+create index subscription_by_key on subscription (key_id) where key_id is not null;
+-- The subscriptions that an agent has set for others, when its grant ends.
+create index subscription_by_manager on subscription (managed_by) where managed_by is not null;
+-- The subscriptions whose streams a gateway has, when it ends.
+create index subscription_by_stream_gateway on subscription (stream_gateway) where stream_gateway is not null;
+
+-- Removed subscriptions whose deliveries, replays and held events are still here. A sweep deletes them in small steps.
+create table removed_subscription (
+  id         text    primary key,
+  removed_at integer not null
+) without rowid;
+-- The removed subscriptions, the oldest first.
+create index removed_subscription_by_age on removed_subscription (removed_at);
+
+create table delivery (
+  subscription_id text    not null,
+  event_id        text    not null,
+  event_type      text    not null,
+  from_log_id     integer not null,
+  to_log_id       integer not null,
+  event_count     integer not null,
+  attempts        text    not null,
+  outcome         text    not null, -- pending | delivered | failed | rejected
+  next_attempt_at integer,
+  step            text,             -- the highest step that the receiver has reported
+  history         text,             -- JSON: the reader's reports about a wake, step by step, and the agents that were told
+  emission        text,             -- JSON: an emission whose outcome is open for long. A gateway that ended has it sent again as it was
+  created_at      integer not null,
+  updated_at      integer not null,
+  primary key (subscription_id, event_id)
+) without rowid;
+-- The wakes that a gateway was sending when it ended.
+create index delivery_unfinished on delivery (subscription_id, event_id) where emission is not null;
+-- The deliveries of a receipt, which names its wake by the event id alone.
+create index delivery_by_event on delivery (event_id);
+
+-- Events that somebody asked to have sent again, beside the cursor.
+create table replay (
+  subscription_id text    not null,
+  log_id          integer not null,
+  requested_at    integer not null,
+  primary key (subscription_id, log_id)
+) without rowid;
+
+-- An event that matched and woke nobody, with the reason.
+create table held_wake (
+  subscription_id text    not null,
+  log_id          integer not null,
+  project_id      text    not null,
+  action          text    not null, -- hold_for_next_turn | store_only
+  reason          text    not null,
+  presence        text,             -- the state that decided, where one did
+  released        integer not null default 0, -- 1: presence no longer holds it: the next digest has it, or had it
+  created_at      integer not null,
+  primary key (subscription_id, log_id)
+) without rowid;
+-- The events that presence holds.
+create index held_wake_by_presence on held_wake (subscription_id, log_id) where presence is not null and released = 0;
+-- The events of a release, for its digest.
+create index held_wake_released on held_wake (subscription_id, log_id) where released = 1;
+-- The held events whose retention is over.
+create index held_wake_by_age on held_wake (created_at);
+
+-- Operation
+
+-- The gateways that work on this store. The leases of one that is not seen any more are free.
+create table gateway (
+  id         text    primary key,
+  started_at integer not null,
+  seen_at    integer not null
+) without rowid;
+
+-- The owner of each sweep: one gateway does it for all.
+create table sweep (
+  name  text    primary key,
+  owner text    not null,
+  until integer not null
+) without rowid;
+
+-- The secrets that the gateways of one store have in common, sealed with the encryption key.
+create table shared_secret (
+  name       text    primary key,
+  sealed     text    not null,
+  created_at integer not null
+) without rowid;
+
+-- Acts: by which caller, from where and with which key. Kept apart from the log: it has a retention of its own, and refused attempts.
+create table audit (
+  id         text    primary key,
+  at         integer not null,
+  last_at    integer not null,
+  project_id text    not null,
+  actor      text    not null,
+  caller_id  text    not null,
+  key_id     text    not null,
+  address    text    not null,
+  front      text    not null,
+  operation  text    not null,
+  target     text    not null,
+  outcome    text    not null,
+  count      integer not null
+) without rowid;
+-- The records of a project. The default project has nearly all of a gateway with one project: they are found by their id.
+create index audit_of_project on audit (project_id, id) where project_id <> 'default';
