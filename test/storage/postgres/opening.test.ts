@@ -18,7 +18,7 @@ test('several gateways that start at once on an empty database migrate it once',
   const url = await freshUrl()
   const gateways = await Promise.all(Array.from({ length: 5 }, () => open(url)))
   const versions = await Promise.all(gateways.map((db) => db.all(applied, {})))
-  expect(versions[0]!.length).toBeGreaterThan(1)
+  expect(versions[0]!.length).toBeGreaterThan(0)
   expect(versions[0]).toEqual(versions[0]!.map((_, index) => ({ version: index + 1 })))
   for (const version of versions) expect(version).toEqual(versions[0])
   await Promise.all(gateways.map((db) => db.close()))
