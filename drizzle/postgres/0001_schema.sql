@@ -363,7 +363,7 @@ create table message (
 -- The mail of a sender, without that of tasks.
 create index message_by_sender on message (sender_id, id) where task_id is null;
 -- The later mail of a task: the first has the id of the task.
-create index message_by_task on message (task_id, task_seq) where task_id is not null and (task_seq > 1 or id <> 'MESSAGE:' || task_id);
+create index message_by_task on message (task_id, task_seq) where task_id is not null and task_seq > 1;
 -- The answers in a thread.
 create index message_by_thread on message (thread_id, id) where thread_id <> '';
 

@@ -35,7 +35,7 @@ const insert =
 const byId = statement<{ id: string }, MessageRow>(sql`select ${messageColumns} from message m where m.id = ${p('id')}`)
 // The first mail of a task is found by its id.
 const newestLater = statement<{ taskId: string }, MessageRow>(sql`select ${messageColumns} from message m
-  where m.task_id = ${p('taskId')} and m.task_id is not null and (m.task_seq > 1 or m.id <> 'MESSAGE:' || m.task_id)
+  where m.task_id = ${p('taskId')} and m.task_id is not null and m.task_seq > 1
   order by m.task_seq desc limit 1`)
 interface ThreadPart extends IdInterval {
   threadId: string
