@@ -1,6 +1,6 @@
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { JsonObject } from '../../lib/json.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 /**
  * A schema for `tools/list`. It checks nothing: input is checked where the tool runs, whose refusal names the field and the remedy, and
@@ -8,7 +8,7 @@ import type { JsonObject } from '../../lib/json.ts'
  * request, and its JSON Schema is made once.
  */
 export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): StandardSchemaWithJSON {
-  const jsonSchema = () => jsonSchemaOf(schema, io)
+  const jsonSchema = () => listed(schema, io)
   return {
     '~standard': {
       version: 1,
@@ -19,21 +19,85 @@ export function listedSchema(schema: z.ZodType, io: 'input' | 'output'): Standar
   }
 }
 
-const made = new WeakMap<z.ZodType, JsonObject>()
+const wholes = new WeakMap<z.ZodType, JsonObject>()
+const plains = new WeakMap<z.ZodType, JsonObject>()
 
-function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
-  const known = made.get(schema)
+/** The JSON Schema of a schema, with everything that it takes. */
+export function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const known = wholes.get(schema)
   if (known) return known
-  const json = z.toJSONSchema(schema, { target: 'draft-2020-12', io, override: shorten }) as JsonObject
-  made.set(schema, json)
-  return json
+  const made = z.toJSONSchema(schema, { target: 'draft-2020-12', io }) as JsonObject
+  wholes.set(schema, made)
+  return made
 }
 
-/** Removes keywords that add nothing: some models refuse keywords that they do not know, and every word of a tool costs all of them. */
-function shorten({ jsonSchema }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
-  // The names of fields are strings in any case.
-  delete jsonSchema.propertyNames
-  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
-  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+function listed(schema: z.ZodType, io: 'input' | 'output'): JsonObject {
+  const known = plains.get(schema)
+  if (known) return known
+  const made = plain(io === 'input' ? withoutNull(jsonSchemaOf(schema, io)) : jsonSchemaOf(schema, io))
+  plains.set(schema, made)
+  return made
 }
+
+/** The keywords that the APIs of all providers take. Each of them costs every model that sees the tool. */
+const kept = new Set([
+  'type',
+  'description',
+  'enum',
+  'required',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+])
+
+/**
+ * A schema as model providers take it: a type at every node, and no keyword that one of them refuses. It may say less than the gateway
+ * checks, and never more. Pure.
+ */
+function plain(schema: JsonObject): JsonObject {
+  const { properties, items, anyOf, additionalProperties } = schema
+  const fields = Object.entries(isJsonObject(properties) ? properties : {}).filter(([, field]) => isTaken(field))
+  return {
+    // A field that takes any JSON value usually has an object.
+    ...(Array.isArray(anyOf) ? { anyOf: anyOf.map(plain) } : { type: 'object' }),
+    ...pick(schema),
+    ...(isJsonObject(properties)
+      ? { properties: Object.fromEntries(fields.map(([name, field]) => [name, plain(field as JsonObject)])) }
+      : {}),
+    ...(isJsonObject(items) ? { items: plain(items) } : {}),
+    ...(additionalProperties === false ? { additionalProperties } : {}),
+  }
+}
+
+/** A schema whose fields have one type each: a model leaves a field out, and null is taken all the same. Pure. */
+function withoutNull(schema: JsonObject): JsonObject {
+  const { type, anyOf, properties, items } = schema
+  const forms = Array.isArray(anyOf) ? anyOf.filter(isJsonObject).filter((form) => form.type !== 'null') : []
+  const [only] = forms
+  if (only && forms.length === 1) return withoutNull({ ...schema, anyOf: undefined, ...only })
+  return {
+    ...schema,
+    ...(Array.isArray(type) ? { type: type.find((one) => one !== 'null') } : {}),
+    ...(forms.length > 0 ? { anyOf: forms.map(withoutNull) } : {}),
+    ...(isJsonObject(items) ? { items: withoutNull(items) } : {}),
+    ...(isJsonObject(properties)
+      ? {
+          properties: Object.fromEntries(
+            Object.entries(properties).map(([name, field]) => [name, withoutNull(field as JsonObject)]),
+          ),
+        }
+      : {}),
+  }
+}
+
+/** Every integer is a safe one: only narrower bounds say something. */
+const isSaid = ([keyword, value]: [string, unknown]): boolean =>
+  kept.has(keyword) && Math.abs(Number(value)) !== Number.MAX_SAFE_INTEGER
+
+const pick = (schema: JsonObject): JsonObject => Object.fromEntries(Object.entries(schema).filter(isSaid))
+
+/** Whether a field takes any value at all. */
+const isTaken = (field: unknown): boolean => isJsonObject(field) && field.not === undefined

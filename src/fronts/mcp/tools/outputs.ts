@@ -50,15 +50,12 @@ export const nextPageToken = z
   .optional()
   .describe('There is more: call again with this as pageToken. Absent: this was all')
 
-/** Mail that came while you did something else. Source: S2-8. */
-const pendingSignals = z
-  .array(z.looseObject({ signal_id: z.string(), from: z.string(), subject: z.string(), thread_id: z.string() }))
-  .optional()
-  .describe('Mail that waited for you and is delivered with this result: act on it. signal_id is its messageId')
-
-/** What every result can have beside its own fields. */
+/** What every result can have beside its own fields. Each tool repeats it, so it says no more than how to take it. Source: S2-8. */
 export const everyResult = {
-  pendingSignals,
-  note: z.string().optional().describe('How to take the texts of other agents'),
-  isCut: z.boolean().optional().describe('The result was too long: something in it is cut'),
+  pendingSignals: z
+    .array(z.looseObject({}))
+    .optional()
+    .describe('Mail that waited, delivered with this result: act on it. signal_id is the messageId'),
+  note: z.string().optional(),
+  isCut: z.boolean().optional().describe('Something is left out: it was too long'),
 }

@@ -4,9 +4,11 @@ import { parse } from '../../validate.ts'
 import { type AskApi, createAskApi } from '../ask-api.ts'
 import type { CallApi } from '../call-api.ts'
 import { failureText } from '../failure-text.ts'
+import { jsonSchemaOf } from '../json-schemas.ts'
 import { quotedNote } from '../quoted.ts'
 import { readable } from '../readable.ts'
 import { shownJson } from '../shown-json.ts'
+import { liberalArguments } from './liberal-arguments.ts'
 import { shortSignals } from './mail-view.ts'
 import type { AnyTool, ToolContext } from './tool.ts'
 
@@ -25,7 +27,7 @@ export async function runTool(
 ): Promise<CallToolResult> {
   const api = createAskApi(call, context.call, context.signal)
   try {
-    const given = parse(tool.input, input)
+    const given = parse(tool.input, liberalArguments(jsonSchemaOf(tool.input, 'input'), input))
     return success(tool, await tool.run(api, given as never, context), signalsOf(api))
   } catch (error) {
     return refusal(error, signalsOf(api))
