@@ -8,7 +8,7 @@ const src = resolve(import.meta.dirname, '../src')
 /** The folders and files of each floor, from the ground: an import points down, or stays in its folder. Type imports count. */
 const building = [
   ['lib', 'errors.ts', 'limits.ts', 'logger.ts'],
-  ['logging', 'gateway-limits.ts', 'operator-limits.ts', 'share-limits.ts'],
+  ['logging', 'words', 'gateway-limits.ts', 'operator-limits.ts', 'share-limits.ts'],
   ['storage'],
   ['cluster', 'log', 'security'],
   ['core.ts'],

@@ -1,5 +1,5 @@
-import type { PresenceState } from '../registry/sessions/presence.ts'
-import type { Reason } from '../wakes/rules/sender-view.ts'
+import type { PresenceState } from '../words/presence.ts'
+import type { Reason } from '../words/sender-view.ts'
 
 /**
  * Returns what a sender may know of why its wake is held, by the state of the conversation. One that is idle is held for something that is

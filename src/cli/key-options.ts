@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { type OperatorRole, operatorRoleNames } from '../registry/callers/operator-role.ts'
-import { type Scope, scopes } from '../registry/callers/scopes.ts'
+import { type OperatorRole, operatorRoleNames, type Scope, scopes } from '../words/callers.ts'
 
 const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 

@@ -1,6 +1,6 @@
 import { Refused } from '../client/failure.ts'
 import type { GatewayClient } from '../client/gateway-client.ts'
-import { nearestNames } from '../registry/agents/nearest-names.ts'
+import { nearestNames } from '../lib/nearest-names.ts'
 
 const suggestionsMax = 3
 

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
-import { type Trigger, triggers } from '../log/event.ts'
-import { messageTypes } from '../mailbox/messages/message.ts'
-import { accessLevels, contactPolicies, priorities, wakePolicies } from '../registry/agents/agent.ts'
+import { type Trigger, triggers } from '../words/events.ts'
+import { messageTypes } from '../words/mail.ts'
+import { accessLevels, contactPolicies, priorities, wakePolicies } from '../words/policies.ts'
 
 /** A repeatable option. */
 export function collect(value: string, earlier: string[] | undefined): string[] {

@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander'
 import { UsageError } from '../client/failure.ts'
 import type { BodyOf } from '../client/gateway-client.ts'
-import { triggers } from '../log/event.ts'
-import { type Priority, priorities } from '../registry/agents/agent.ts'
-import { coalesceWindowMax } from '../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, harnessTargets } from '../registry/subscriptions/targets.ts'
+import { triggers } from '../words/events.ts'
+import { type Priority, priorities } from '../words/policies.ts'
+import { coalesceWindowMax, type HarnessTarget, harnessTargets } from '../words/targets.ts'
 import { durationOrNone } from './key-options.ts'
 import { collect, integer } from './option-values.ts'
 

@@ -1,6 +1,27 @@
 import type { ApiAnswerOf, ApiInput, ApiRoute } from '../fronts/rest/api-types.ts'
 import type { RestApi } from '../fronts/rest/table.ts'
 
+// The types of the answers, for the programs: the one place where they come from the gateway.
+export type { ApiKeyView } from '../fronts/rest/agent-keys.ts'
+export type { AgentView, PresentAgentView } from '../fronts/rest/agents/view.ts'
+export type { AuditRecordView } from '../fronts/rest/audit.ts'
+export type { ClaimView } from '../fronts/rest/claims.ts'
+export type { EventView } from '../fronts/rest/events/view.ts'
+export type { InboxMessageView, MessageView, RecipientView, SentView } from '../fronts/rest/messages/view.ts'
+export type { OperatorKeyView } from '../fronts/rest/operator-keys.ts'
+export type { ProjectLimitsView } from '../fronts/rest/projects.ts'
+export type { SessionView } from '../fronts/rest/sessions/view.ts'
+export type { TaskSummaryView, TaskView } from '../fronts/rest/tasks/view.ts'
+export type {
+  AttemptView,
+  DeliveryView,
+  HeldView,
+  SubscriptionView,
+  TestView,
+  WakeStepView,
+} from '../fronts/rest/wake-subscriptions/view.ts'
+export type { RestApi }
+
 /** A route of the REST API: `GET /v1/agents/:handle`. */
 export type RouteName = ApiRoute
 

@@ -2,12 +2,12 @@ import type { Response } from 'express'
 import { Problem } from '../errors.ts'
 import { isJsonObject } from '../lib/json.ts'
 import type { Logger } from '../logger.ts'
-import type { PendingSignal } from '../mailbox/delivery/pending-signal.ts'
 import { type PiggybackContext, takePiggyback } from '../mailbox/delivery/piggyback.ts'
 import { returnToWaiting } from '../mailbox/delivery/return-to-waiting.ts'
 import { type PreemptedSession, takeSessionMail } from '../mailbox/delivery/session-mail.ts'
 import { countWaiting } from '../mailbox/delivery/waiting-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import type { PendingSignal } from '../words/mail.ts'
 
 /** The header in which a call says how much waiting mail it takes, and in which the answer has the number of waiting messages. */
 const pendingSignalsHeader = 'Rouse-Pending-Signals'

@@ -12,9 +12,9 @@ import {
 import { type Caller, requireSelf } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type KeyInput, keyGrant } from '../registry/callers/new-key.ts'
-import type { Scope } from '../registry/callers/scopes.ts'
 import { requireRoom } from '../registry/shares/caller-limits.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import type { Scope } from '../words/callers.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
 
 /** A new key. It is shown only once. */

@@ -9,10 +9,10 @@ import {
   type OperatorKey,
   revokeOperatorKey,
 } from '../registry/callers/operator-key-store.ts'
-import type { OperatorRole } from '../registry/callers/operator-role.ts'
 import { requireProject } from '../registry/projects/project-store.ts'
 import { parseProject } from '../registry/projects/projects.ts'
 import type { Reader } from '../storage/database.ts'
+import type { OperatorRole } from '../words/callers.ts'
 import type { RevokeOptions } from './api-keys.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'
 import { revokeMintedBy } from './revoke-minted.ts'

@@ -8,7 +8,6 @@ import { type RegistryContext, requireAgent } from '../registry/agents/agents.ts
 import { policiesOf } from '../registry/agents/party.ts'
 import { type Caller, operates, requireSelf } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
-import type { PermissionScope } from '../registry/permissions/permission-scopes.ts'
 import {
   countGrants,
   findGrant,
@@ -21,6 +20,7 @@ import {
 } from '../registry/permissions/permission-store.ts'
 import { requireRoom } from '../registry/shares/caller-limits.ts'
 import type { Reader } from '../storage/database.ts'
+import type { PermissionScope } from '../words/callers.ts'
 import { endGrant, projectsTold } from './end-grant.ts'
 import { EventsByProject } from './events-by-project.ts'
 import type { RemovalContext } from './remove-agent.ts'

@@ -1,9 +1,6 @@
-import type { WakePolicy } from '../registry/agents/agent.ts'
 import { nameOf } from '../registry/agents/agents.ts'
 import { type Caller, operator } from '../registry/callers/caller.ts'
-import { type OperatorRole, operatorRoleNames, operatorRoles } from '../registry/callers/operator-role.ts'
 import { isTokenRevoked } from '../registry/callers/revoked-token-store.ts'
-import { type Scope, scopes } from '../registry/callers/scopes.ts'
 import { readOverrides } from '../registry/projects/project-limits.ts'
 import { defaultProject } from '../registry/projects/project-store.ts'
 import { claimOf, wordsOf } from '../security/jwt-claims.ts'
@@ -11,6 +8,8 @@ import type { JwtIssuer } from '../security/jwt-issuers.ts'
 import type { VerifiedToken, VerifyOptions } from '../security/jwt-verifier.ts'
 import type { Reader } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
+import { type OperatorRole, operatorRoleNames, operatorRoles, type Scope, scopes } from '../words/callers.ts'
+import type { WakePolicy } from '../words/policies.ts'
 
 export interface TokenVerifier {
   /** The verified token, or undefined if it is not valid. */

@@ -2,7 +2,8 @@ import { Problem } from '../errors.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement, rowsInsert } from '../storage/rows.ts'
 import { forUpdate, limited, p, type Statement, sql, statement, takingLog } from '../storage/statement.ts'
-import { type EventType, eventTypes, type LogEvent, type NewEvent } from './event.ts'
+import { type EventType, eventTypes } from '../words/events.ts'
+import type { LogEvent, NewEvent } from './event.ts'
 import { dataToStored, readStored } from './stored-data.ts'
 
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(

@@ -1,5 +1,6 @@
 import { memoryLimits } from '../gateway-limits.ts'
-import { type LogEvent, type NewEvent, type Trigger, weightOf } from './event.ts'
+import type { Trigger } from '../words/events.ts'
+import { type LogEvent, type NewEvent, weightOf } from './event.ts'
 
 /** The newest events of a project, without a gap. */
 interface CachedRange {

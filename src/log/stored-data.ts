@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
-import type { EventType, LogEvent } from './event.ts'
+import type { EventType } from '../words/events.ts'
+import type { LogEvent } from './event.ts'
 
 type Row = Pick<LogEvent, 'type' | 'taskId' | 'actor'>
 

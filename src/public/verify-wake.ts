@@ -1,4 +1,4 @@
-import { verifyWake as verifyOne } from '../webhooks/signature.ts'
+import { verifyWake as verifyOne } from '../words/signature.ts'
 
 export interface ReceivedWake {
   /** The bytes as they arrived, before any JSON parser. */

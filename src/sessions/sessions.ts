@@ -1,6 +1,5 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { presenceOf, replacesReport } from '../registry/sessions/presence.ts'
 import { type Conversation, isSameProcess, type Process, type Session } from '../registry/sessions/session.ts'
 import {
   newestLiveSession,
@@ -21,6 +20,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { releaseLeft } from '../wakes/release-in-steps.ts'
 import { isEdge } from '../wakes/rules/presence-edge.ts'
 import { retryHeld } from '../wakes/store/retry-held.ts'
+import { presenceOf, replacesReport } from '../words/presence.ts'
 import { requireCapabilitiesSize } from './capabilities-size.ts'
 import type { SessionContext } from './context.ts'
 import { leaveSession } from './end.ts'

@@ -1,6 +1,6 @@
 import type { SubscriptionStatus } from '../registry/subscriptions/status.ts'
 import { isIdle, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, isDeliverable, targets } from '../registry/subscriptions/targets.ts'
+import { type HarnessTarget, isDeliverable, targets } from '../words/targets.ts'
 
 /** What another target changes for a subscription. */
 export interface ChangeOfTarget {

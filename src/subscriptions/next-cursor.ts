@@ -1,9 +1,9 @@
 import { lockLog } from '../log/event-store.ts'
 import { isIdle, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, isDeliverable } from '../registry/subscriptions/targets.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readPending } from '../wakes/read/pending.ts'
 import { scanPending } from '../wakes/read/scan-pending.ts'
+import { type HarnessTarget, isDeliverable } from '../words/targets.ts'
 
 /**
  * Returns where a subscription's cursor stands after a change. `startsAtHead`: nothing from before is sent. `reselects`: it has

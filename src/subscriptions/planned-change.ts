@@ -1,5 +1,4 @@
 import { Problem } from '../errors.ts'
-import type { Trigger } from '../log/event.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { isGrantee } from '../registry/permissions/grants.ts'
 import {
@@ -10,8 +9,9 @@ import {
   subscriptionTransitions,
 } from '../registry/subscriptions/status.ts'
 import type { DeliveryState, Filters, WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, liveStatus } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
+import type { Trigger } from '../words/events.ts'
+import { type HarnessTarget, liveStatus } from '../words/targets.ts'
 import { type ChangeOfTarget, changeOfTarget } from './change-of-target.ts'
 import { cursorAfter, nextDueAt } from './next-cursor.ts'
 import { metadataOf, type TargetMetadata } from './target-input.ts'

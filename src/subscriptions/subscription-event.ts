@@ -1,6 +1,7 @@
-import type { EventType, NewEvent } from '../log/event.ts'
+import type { NewEvent } from '../log/event.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
+import type { EventType } from '../words/events.ts'
 
 /** Returns an event about a subscription. It concerns the subscription's agent, and a signal the operator too. */
 export function subscriptionEvent(

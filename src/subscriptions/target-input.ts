@@ -1,10 +1,6 @@
 import { Problem } from '../errors.ts'
-import {
-  coalesceWindowDefault,
-  type WakeSubscription,
-  type WakeTarget,
-} from '../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, targets } from '../registry/subscriptions/targets.ts'
+import type { WakeSubscription, WakeTarget } from '../registry/subscriptions/subscription.ts'
+import { coalesceWindowDefault, type HarnessTarget, targets } from '../words/targets.ts'
 import type { SubscriptionContext } from './context.ts'
 
 /** `harnessTargetMetadata` of S1-43; `coalesceWindow` in seconds, null = the default. */

@@ -11,10 +11,10 @@ import {
   listPushSubscriptions,
 } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import { isTerminal } from '../words/task-states.ts'
 import { type PushConfig, type PushContext, type PushInput, requireSendable } from './push-config.ts'
 import { makeRoomForConfig, requireRoomForConfig } from './push-room.ts'
 import { requireTask, requireTaskToChange } from './read-task.ts'
-import { isTerminal } from './state.ts'
 import type { Task } from './task.ts'
 
 /**

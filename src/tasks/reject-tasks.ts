@@ -1,9 +1,9 @@
 import type { Transaction } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
+import { isTerminal } from '../words/task-states.ts'
 import type { TaskContext } from './context.ts'
 import { encode } from './encoded.ts'
 import { agentMessage } from './message-input.ts'
-import { isTerminal } from './state.ts'
 import { lockTask, partsByHandOver } from './task-store.ts'
 import { transition } from './transition.ts'
 

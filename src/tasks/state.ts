@@ -1,7 +1,5 @@
 import { Problem } from '../errors.ts'
-import { isTerminal, type TaskState, taskStates } from '../log/task-state.ts'
-
-export { isTerminal, type TaskState, taskStates }
+import type { TaskState } from '../words/task-states.ts'
 
 /** The roles of a task's parties. The operator has both of the first. An observer was the assignee before: it may read. Source: D18. */
 export type TaskRole = 'assignee' | 'originator' | 'observer'

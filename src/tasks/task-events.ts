@@ -1,9 +1,9 @@
 import type { JsonObject } from '../lib/json.ts'
 import { type NewEvent, operatorAudience, type Routing } from '../log/event.ts'
-import type { WakePolicy } from '../registry/agents/agent.ts'
 import { nameOfParty, type Party, policiesOf } from '../registry/agents/party.ts'
+import type { WakePolicy } from '../words/policies.ts'
+import type { TaskState } from '../words/task-states.ts'
 import type { Chunk } from './artifact.ts'
-import type { TaskState } from './state.ts'
 import type { Task } from './task.ts'
 
 /** Who takes part in an event of a task. */

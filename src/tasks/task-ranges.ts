@@ -1,5 +1,5 @@
 import { p, type SQL, sql } from '../storage/statement.ts'
-import { type TaskState, taskStates } from './state.ts'
+import { type TaskState, taskStates } from '../words/task-states.ts'
 import { handedOver, withItsAgent } from './task-store.ts'
 
 /** What a list selects by. */

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { Priority } from '../registry/agents/agent.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { lateFilter, lockingStatement, p, type SQL, sql, statement } from '../storage/statement.ts'
+import type { Priority } from '../words/policies.ts'
+import type { TaskState } from '../words/task-states.ts'
 import type { Encoded, EncodedMessage } from './encoded.ts'
-import type { TaskState } from './state.ts'
 import type { Task, TaskParties } from './task.ts'
 import { countTask } from './task-count-store.ts'
 

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../lib/json.ts'
-import type { Priority } from '../registry/agents/agent.ts'
 import { type Caller, operates } from '../registry/callers/caller.ts'
-import type { TaskRole, TaskState } from './state.ts'
+import type { Priority } from '../words/policies.ts'
+import type { TaskState } from '../words/task-states.ts'
+import type { TaskRole } from './state.ts'
 
 /** A task's row: its state, without history and artifacts. */
 export interface Task {

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import type { TaskState } from './state.ts'
+import type { TaskState } from '../words/task-states.ts'
 import type { Task } from './task.ts'
 
 /**

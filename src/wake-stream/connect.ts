@@ -7,11 +7,11 @@ import { mayManageSubscriptions } from '../registry/permissions/grants.ts'
 import { notConnected } from '../registry/subscriptions/status.ts'
 import type { Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { lockSubscriptions } from '../registry/subscriptions/subscription-store.ts'
-import { type ConnectingTarget, targets } from '../registry/subscriptions/targets.ts'
 import type { Transaction } from '../storage/database.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
 import { retryHeldOf } from '../wakes/store/retry-held.ts'
 import { connectStream, disconnectStream, type StreamKey } from '../wakes/store/stream-state.ts'
+import { type ConnectingTarget, targets } from '../words/targets.ts'
 import type { WakeStreamContext } from './context.ts'
 
 /** What becomes of the others when one of the subscriptions cannot be read as the stream: all are refused, or it alone is left out. */

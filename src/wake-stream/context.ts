@@ -1,6 +1,6 @@
 import type { Core } from '../core.ts'
-import type { ConnectingTarget } from '../registry/subscriptions/targets.ts'
 import type { OnStep } from '../wakes/on-step.ts'
+import type { ConnectingTarget } from '../words/targets.ts'
 import type { WakeStreams } from './streams.ts'
 
 export interface WakeStreamContext extends Core {

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../lib/clock.ts'
-import { higherStep, meaningOf } from '../wakes/rules/receipts.ts'
 import type { WakeStep } from '../wakes/rules/wake-history.ts'
+import { higherStep, meaningOf } from '../words/receipts.ts'
 import type { Hear, WakeStream } from './wake-stream.ts'
 
 /** What the reader of a stream has said about a test wake. */

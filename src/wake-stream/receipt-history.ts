@@ -1,9 +1,9 @@
 import type { StepOfWake } from '../wakes/on-step.ts'
 import type { DeliveryAfter } from '../wakes/rules/after-receipt.ts'
-import type { ReceiptStep } from '../wakes/rules/receipts.ts'
 import { isShownToSender } from '../wakes/rules/sender-view.ts'
 import { stepsAfter, type WakeHistory, type WakeStep } from '../wakes/rules/wake-history.ts'
 import type { ReportedDelivery } from '../wakes/store/receipt-store.ts'
+import type { ReceiptStep } from '../words/receipts.ts'
 import type { Receipt } from './wake-stream.ts'
 
 /** A receipt as it is kept. `now`: ms since the epoch. Pure. */

@@ -1,6 +1,6 @@
 import type { Caller } from '../registry/callers/caller.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import { type DeliverableTarget, isDeliverable } from '../registry/subscriptions/targets.ts'
+import { type DeliverableTarget, isDeliverable } from '../words/targets.ts'
 import type { Emission } from './content/emission.ts'
 import type { WakeStep } from './rules/wake-history.ts'
 

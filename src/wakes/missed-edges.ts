@@ -1,7 +1,7 @@
 import type { Sweep } from '../lib/sweeper.ts'
-import { presenceOf } from '../registry/sessions/presence.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import type { Database } from '../storage/database.ts'
+import { presenceOf } from '../words/presence.ts'
 import { letsThrough } from './rules/presence-edge.ts'
 import { listHolding } from './store/released-store.ts'
 import { retryHeldOf } from './store/retry-held.ts'

@@ -1,5 +1,5 @@
 import type { SecretBox } from '../security/secret.ts'
-import { PreparedKey } from './signature.ts'
+import { PreparedKey } from '../words/signature.ts'
 
 const openedMax = 10_000
 

@@ -8,9 +8,9 @@ import type { LogEvent } from '../log/event.ts'
 import type { PushSubscription, PushTarget } from '../registry/subscriptions/subscription.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Channel, DeliveryOrder } from '../wakes/channel.ts'
+import { PreparedKey, standardHeaders } from '../words/signature.ts'
 import { type BuildRequest, deliverWithRetries, type WebhookRequest, type WebhookTools } from './attempts.ts'
 import { BodiesAtOnce, largeBody } from './bodies-at-once.ts'
-import { PreparedKey, standardHeaders } from './signature.ts'
 import { createTestAttempt } from './test-attempt.ts'
 
 /** A push notification as it is sent. */

@@ -4,8 +4,8 @@ import type { WakeSubscription } from '../registry/subscriptions/subscription.ts
 import type { SecretBox } from '../security/secret.ts'
 import type { SignWake } from '../wakes/channel.ts'
 import { wakeBody } from '../wakes/content/emission.ts'
+import { type PreparedKey, signHeaders } from '../words/signature.ts'
 import { OpenedKeys } from './opened-keys.ts'
-import { type PreparedKey, signHeaders } from './signature.ts'
 
 /** Signs wakes with the keys of their subscriptions. Source: S1-33. */
 export function createWakeSigner(secrets: SecretBox, clock: Clock): SignWake {

@@ -18,7 +18,7 @@ import type { SecretBox } from '../security/secret.ts'
 import { createTaskAssignment } from '../tasks/assignment.ts'
 import { hasWaiting } from '../waiting.ts'
 import type { Channels } from '../wakes/channel.ts'
-import { newSigningKey } from '../webhooks/signature.ts'
+import { newSigningKey } from '../words/signature.ts'
 
 interface FeatureParts {
   readonly core: Core

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { type Scope, scopes } from '../../src/registry/callers/scopes.ts'
+import { type Scope, scopes } from '../../src/words/callers.ts'
 import { startTrusting } from '../identity/trusting.ts'
 import { type Answer, liftRates, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startIssuer } from '../support/issuer.ts'

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { verifyWake } from '../../src/webhooks/signature.ts'
+import { verifyWake } from '../../src/words/signature.ts'
 import { type Files, listFolders, readFolder } from './fixture.ts'
 import { nowSeconds as sentAt } from './wake-inputs.ts'
 

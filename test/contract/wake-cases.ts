@@ -2,7 +2,7 @@ import { newUlid } from '../../src/lib/ids.ts'
 import type { LogEvent } from '../../src/log/event.ts'
 import { DigestBuilder } from '../../src/wakes/content/digest.ts'
 import { digestEmission, type Emission, singleEmission, wakeBody } from '../../src/wakes/content/emission.ts'
-import { signHeaders } from '../../src/webhooks/signature.ts'
+import { signHeaders } from '../../src/words/signature.ts'
 import { type Files, type FixtureCase, pretty } from './fixture.ts'
 import {
   agentIdentity,

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { type EventType, eventTypes, type LogEvent } from '../../src/log/event.ts'
+import type { LogEvent } from '../../src/log/event.ts'
 import type { WakeSubscription } from '../../src/registry/subscriptions/subscription.ts'
-import { newSigningKey } from '../../src/webhooks/signature.ts'
+import { type EventType, eventTypes } from '../../src/words/events.ts'
+import { newSigningKey } from '../../src/words/signature.ts'
 
 /** Wakes made of these inputs are the same bytes for ever. */
 export const emittedAt = Date.parse('2026-04-26T10:00:00.000Z')

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
-import type { EventType } from '../../src/log/event.ts'
 import { dataToStored, readStored } from '../../src/log/stored-data.ts'
+import type { EventType } from '../../src/words/events.ts'
 
 interface Event {
   readonly type: EventType

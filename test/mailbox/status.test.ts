@@ -2,14 +2,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   isDelivered,
-  messageStatuses,
   messageTransitions,
   predecessorsOf,
   receiptOf,
-  receipts,
   report,
-  reportableStatuses,
 } from '../../src/mailbox/messages/status.ts'
+import { messageStatuses, receipts, reportableStatuses } from '../../src/words/mail.ts'
 import { startGateway } from '../support/gateway.ts'
 
 const status = fc.constantFrom(...messageStatuses)

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { verifyWake } from '../../src/index.ts'
-import { newSigningKey, signHeaders } from '../../src/webhooks/signature.ts'
+import { newSigningKey, signHeaders } from '../../src/words/signature.ts'
 
 const key = newSigningKey()
 const nowSeconds = 1_777_200_000

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { presenceSources, presenceStates } from '../../src/registry/sessions/presence.ts'
+import { presenceSources, presenceStates } from '../../src/words/presence.ts'
 import { at, beat, begin, end, minute, noon, say } from '../sessions/sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'

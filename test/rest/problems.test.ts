@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { problems } from '../../src/errors.ts'
-import { triggers } from '../../src/log/event.ts'
-import { priorities, wakePolicies } from '../../src/registry/agents/agent.ts'
-import { permissionScopes } from '../../src/registry/permissions/permission-scopes.ts'
-import { harnessTargets } from '../../src/registry/subscriptions/targets.ts'
-import { taskStates } from '../../src/tasks/state.ts'
+import { permissionScopes } from '../../src/words/callers.ts'
+import { triggers } from '../../src/words/events.ts'
+import { priorities, wakePolicies } from '../../src/words/policies.ts'
+import { harnessTargets } from '../../src/words/targets.ts'
+import { taskStates } from '../../src/words/task-states.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { presenceOf, presenceStaleMs } from '../../src/registry/sessions/presence.ts'
 import { type Process, type Session, succession } from '../../src/registry/sessions/session.ts'
+import { presenceOf, presenceStaleMs } from '../../src/words/presence.ts'
 
 const noon = Date.parse('2026-04-26T10:00:00.000Z')
 

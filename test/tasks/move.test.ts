@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isTerminal, type TaskState, taskStates } from '../../src/tasks/state.ts'
+import { isTerminal, type TaskState, taskStates } from '../../src/words/task-states.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 
 const start = async () => {

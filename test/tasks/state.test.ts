@@ -1,15 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
-import {
-  allowedMoves,
-  isInterrupted,
-  isTerminal,
-  requireMove,
-  type TaskRole,
-  type TaskState,
-  taskStates,
-} from '../../src/tasks/state.ts'
+import { allowedMoves, isInterrupted, requireMove, type TaskRole } from '../../src/tasks/state.ts'
+import { isTerminal, type TaskState, taskStates } from '../../src/words/task-states.ts'
 
 const work = 'working input-required auth-required completed failed rejected'
 /** The whole table as a reader of the specification would write it: from, who, to. */

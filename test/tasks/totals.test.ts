@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/storage/database.ts'
 import { sql, statement } from '../../src/storage/statement.ts'
 import { listTasks, type TaskQuery } from '../../src/tasks/list-tasks.ts'
-import { taskStates } from '../../src/tasks/state.ts'
 import type { Task } from '../../src/tasks/task.ts'
 import {
   assignTaskRow,
@@ -14,6 +13,7 @@ import {
   taskColumns,
   taskFromRow,
 } from '../../src/tasks/task-store.ts'
+import { taskStates } from '../../src/words/task-states.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { type EventType, eventTypes, type LogEvent } from '../../src/log/event.ts'
+import type { LogEvent } from '../../src/log/event.ts'
 import {
   initialState,
   initialWakeState,
   type PushSubscription,
   type WakeSubscription,
 } from '../../src/registry/subscriptions/subscription.ts'
+import { type EventType, eventTypes } from '../../src/words/events.ts'
 
 export const noon = Date.parse('2026-04-26T10:00:00.000Z')
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { priorities, type WakePolicy, wakePolicies } from '../../src/registry/agents/agent.ts'
-import { type PresenceState, presenceStates } from '../../src/registry/sessions/presence.ts'
-import { harnessTargets, type RouteKind, routeKinds, targets } from '../../src/registry/subscriptions/targets.ts'
 import { matches, wakePolicyOf } from '../../src/wakes/rules/match.ts'
 import { decide, type Route, routeOf } from '../../src/wakes/rules/policy.ts'
+import { priorities, type WakePolicy, wakePolicies } from '../../src/words/policies.ts'
+import { type PresenceState, presenceStates } from '../../src/words/presence.ts'
+import { harnessTargets, type RouteKind, routeKinds, targets } from '../../src/words/targets.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
 
 /** The abilities of a route, one word each: `start`, `spawn`, `steer`, `append`. */

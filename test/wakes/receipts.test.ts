@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { afterReceipt, type DeliveryAfter } from '../../src/wakes/rules/after-receipt.ts'
 import { announcers, isAnnounced } from '../../src/wakes/rules/announcers.ts'
-import { higherStep, meaningOf, type ReceiptStep, receiptSteps } from '../../src/wakes/rules/receipts.ts'
 import { attemptsKept, attemptsMax, retryDelayMs, trimmed } from '../../src/wakes/rules/retry-schedule.ts'
+import { higherStep, meaningOf, type ReceiptStep, receiptSteps } from '../../src/words/receipts.ts'
 import { subscriptionOf } from './builders.ts'
 
 const now = 1_000_000

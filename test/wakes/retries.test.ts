@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { verifyWake } from '../../src/webhooks/signature.ts'
+import { verifyWake } from '../../src/words/signature.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'

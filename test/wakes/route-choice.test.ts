@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { HarnessTarget } from '../../src/registry/subscriptions/targets.ts'
-import { type ReceiptStep, receiptSteps } from '../../src/wakes/rules/receipts.ts'
 import { chooseRoute, isProof, type RouteRecord, strongestStep } from '../../src/wakes/rules/route-choice.ts'
+import { type ReceiptStep, receiptSteps } from '../../src/words/receipts.ts'
+import type { HarnessTarget } from '../../src/words/targets.ts'
 
 const route = (harnessTarget: HarnessTarget, proved: ReceiptStep | null = null, isOpen = true): RouteRecord => ({
   subscriptionId: harnessTarget,

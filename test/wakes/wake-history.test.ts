@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import { newerEvidence, visibleEvidence, type WakeEvidence } from '../../src/mailbox/delivery/wake-evidence.ts'
 import { hearTest, testError } from '../../src/wake-stream/hear-test.ts'
 import { WakeStream } from '../../src/wake-stream/wake-stream.ts'
-import { type ReceiptStep, receiptSteps } from '../../src/wakes/rules/receipts.ts'
-import { isShownToSender, reasonIn, sourceKind } from '../../src/wakes/rules/sender-view.ts'
+import { isShownToSender } from '../../src/wakes/rules/sender-view.ts'
 import { stepsAfter, stepsMax, type WakeStep } from '../../src/wakes/rules/wake-history.ts'
+import { type ReceiptStep, receiptSteps } from '../../src/words/receipts.ts'
+import { reasonIn, sourceKind } from '../../src/words/sender-view.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 const said = (step: ReceiptStep, detail: string | null = null): WakeStep => ({

@@ -1,1 +1,1 @@
-export { type BridgeHarness as AdapterId, bridgeHarnesses as adapterIds } from '../../wakes/rules/bridge-harnesses.ts'
+export { type BridgeHarness as AdapterId, bridgeHarnesses as adapterIds } from '../../words/bridge-harnesses.ts'

@@ -1,5 +1,5 @@
 import type { Profile } from '../../client/profile-file.ts'
-import type { Trigger } from '../../log/event.ts'
+import type { Trigger } from '../../words/events.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { TurnLimits } from '../guards/guard.ts'
 

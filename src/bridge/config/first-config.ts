@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UsageError } from '../../client/failure.ts'
 import type { Profiles } from '../../client/profile-file.ts'
-import { operatorIdentity } from '../../registry/agents/identity.ts'
+import { operatorIdentity } from '../../words/callers.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 
 /** A configuration as its user writes it. */

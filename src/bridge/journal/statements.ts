@@ -1,5 +1,5 @@
 import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
-import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { ReceiptStep } from '../../words/receipts.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 
 /** The script of each version of the file, the oldest first. */

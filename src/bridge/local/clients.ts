@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
-import type { PresenceState } from '../../registry/sessions/presence.ts'
-import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { PresenceState } from '../../words/presence.ts'
+import type { ReceiptStep } from '../../words/receipts.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { OutgoingWake } from '../wake-text.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isOneLine, lineFlaw } from '../../lib/words.ts'
-import { presenceStates } from '../../registry/sessions/presence.ts'
-import { receiptSteps } from '../../wakes/rules/receipts.ts'
+import { presenceStates } from '../../words/presence.ts'
+import { receiptSteps } from '../../words/receipts.ts'
 import { adapterIds } from '../adapters/ids.ts'
 
 const oneLine = (max: number) =>

@@ -2,7 +2,7 @@ import { createGatewayClient, type GatewayClient } from '../../client/gateway-cl
 import type { Io } from '../../client/io.ts'
 import { mayPass, type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { meaningOf } from '../../wakes/rules/receipts.ts'
+import { meaningOf } from '../../words/receipts.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
 import { guard } from '../guards/guard.ts'
 import type { Journal } from '../journal/journal.ts'

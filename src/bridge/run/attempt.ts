@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
-import type { Reason } from '../../wakes/rules/sender-view.ts'
+import type { Reason } from '../../words/sender-view.ts'
 import type { Adapter, AdapterRow, HarnessSession, WakeEnd, WakeTools } from '../adapter.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { Guarded } from '../guards/guard.ts'

@@ -1,4 +1,4 @@
-import type { Reason } from '../../wakes/rules/sender-view.ts'
+import type { Reason } from '../../words/sender-view.ts'
 
 /**
  * The detail of a wake that is held, as it is reported to the gateway: `turn_active: a turn runs`. The word before the colon is what the sender

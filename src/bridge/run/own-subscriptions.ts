@@ -1,6 +1,6 @@
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
-import type { Trigger } from '../../log/event.ts'
+import type { Trigger } from '../../words/events.ts'
 import type { Journal } from '../journal/journal.ts'
 
 /**

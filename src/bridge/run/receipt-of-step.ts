@@ -1,4 +1,4 @@
-import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { ReceiptStep } from '../../words/receipts.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
 

@@ -3,7 +3,7 @@ import { clip, plain } from '../../client/terminal-text.ts'
 import { mayPass } from '../../client/wakes/streamed-wakes.ts'
 import { openLimits } from '../../gateway-limits.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { ReceiptStep } from '../../words/receipts.ts'
 
 /** What the bridge tells the gateway about a wake. */
 export interface OutgoingReceipt {

@@ -1,4 +1,4 @@
-import type { PresenceState } from '../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../words/presence.ts'
 import type { AdapterId } from '../adapters/ids.ts'
 import type { RunState } from './agent-state.ts'
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { agentPath, bareHandle } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
-import type { Access, ContactPolicy, WakePolicy } from '../../registry/agents/agent.ts'
+import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import {
   access,

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { Refused, UsageError } from '../../client/failure.ts'
 import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
-import { isTerminal, taskStates } from '../../tasks/state.ts'
+import { isTerminal, taskStates } from '../../words/task-states.ts'
 import { clientCommand, connect } from '../client-command.ts'
 
 interface RemoveOptions {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import type { MessageType } from '../../mailbox/messages/message.ts'
+import type { MessageType } from '../../words/mail.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { integer, messageType } from '../option-values.ts'
 import { inboxTable } from '../views/mail-view.ts'

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { type ReportableStatus, reportableStatuses } from '../../mailbox/messages/status.ts'
+import { type ReportableStatus, reportableStatuses } from '../../words/mail.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
-import type { OperatorRole } from '../../registry/callers/operator-role.ts'
+import type { OperatorRole } from '../../words/callers.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { duration, operatorRole } from '../key-options.ts'

@@ -1,7 +1,7 @@
 import { Argument, type Command, type CommandOptions } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { type PermissionScope, permissionScopes } from '../../registry/permissions/permission-scopes.ts'
+import { type PermissionScope, permissionScopes } from '../../words/callers.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { readPages } from '../read-pages.ts'

@@ -2,12 +2,7 @@ import { Argument, type Command, Option } from 'commander'
 import { bareHandle } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import {
-  type PresenceSource,
-  type PresenceState,
-  presenceSources,
-  presenceStates,
-} from '../../registry/sessions/presence.ts'
+import { type PresenceSource, type PresenceState, presenceSources, presenceStates } from '../../words/presence.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { collect } from '../option-values.ts'
 import { presenceText } from '../views/session-view.ts'

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { collect, integer } from '../option-values.ts'

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { PresenceState } from '../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../words/presence.ts'
 
 /** What follows from an event of a harness. */
 export interface HookAct {

@@ -1,5 +1,5 @@
 import { clip, plain } from '../../client/terminal-text.ts'
-import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 
 /**
  * Harnesses cut what a hook adds after 10,000 characters. An answer has fifty messages at most, so all of them have their line within

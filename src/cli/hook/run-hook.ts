@@ -4,7 +4,7 @@ import type { Io } from '../../client/io.ts'
 import { conversationOf, isUnattended, turnOf } from '../../harness/harness-input.ts'
 import type { HarnessProcess } from '../../harness/harness-process.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import { actOf, type HookAct, harnesses } from './harness-events.ts'
 import { countText, mailText } from './mail-text.ts'
 

@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
-import type { RestApi } from '../../fronts/rest/table.ts'
-import type { Trigger } from '../../log/event.ts'
+import type { RestApi } from '../../client/route-types.ts'
+import type { Trigger } from '../../words/events.ts'
 import { readPages } from '../read-pages.ts'
 
 type Subscription = RestApi['GET /v1/wake-subscriptions/:id']['answer']

@@ -3,7 +3,7 @@ import { clip, plain } from '../../client/terminal-text.ts'
 import { mayPass } from '../../client/wakes/streamed-wakes.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { ReceiptStep } from '../../words/receipts.ts'
 
 /** How the work for a wake ended. */
 export type Outcome = { readonly step: 'delivered' } | { readonly step: 'failed'; readonly detail: string }

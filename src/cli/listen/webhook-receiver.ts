@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseWake, type Wake } from '../../client/wakes/wake.ts'
-import { verifyWake } from '../../webhooks/signature.ts'
+import { verifyWake } from '../../words/signature.ts'
 
 /** A digest of the largest size is a small part of this. */
 const bodyBytesMax = 1024 * 1024

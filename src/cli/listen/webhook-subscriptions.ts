@@ -1,6 +1,6 @@
 import { UsageError } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
-import type { Trigger } from '../../log/event.ts'
+import type { Trigger } from '../../words/events.ts'
 
 /** Ctrl-C must not hang on a gateway that is gone. */
 const removeTimeoutMs = 5_000

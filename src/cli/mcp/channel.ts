@@ -1,5 +1,5 @@
+import type { EventView } from '../../client/route-types.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
-import type { EventView } from '../../fronts/rest/events/view.ts'
 
 /** The capability of a server whose notifications Claude Code shows to its model, where its user has enabled that. */
 export const channelCapability = { 'claude/channel': {} } as const

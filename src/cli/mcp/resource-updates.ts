@@ -1,5 +1,5 @@
+import type { EventView } from '../../client/route-types.ts'
 import { resourcesOf } from '../../fronts/mcp/resources/resources-of.ts'
-import type { EventView } from '../../fronts/rest/events/view.ts'
 
 /** The subscribed resources that an event has changed. A `silent` event causes no notification. Pure. Source: S1-15. */
 export function changedResources(subscribed: ReadonlySet<string>, event: EventView, identity: string): string[] {

@@ -2,7 +2,7 @@ import type { ApiRequest, CallApi } from '../../fronts/mcp/call-api.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { within } from '../../lib/within.ts'
-import type { PresenceState } from '../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../words/presence.ts'
 import type { AgentSession } from './agent-session.ts'
 import type { HttpApi } from './http-api.ts'
 

@@ -1,7 +1,7 @@
 import { readEventStream, type StreamEvent } from '../../client/event-stream.ts'
 import { Refused, Unreachable } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
-import type { EventView } from '../../fronts/rest/events/view.ts'
+import type { EventView } from '../../client/route-types.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
 

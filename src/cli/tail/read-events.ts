@@ -1,5 +1,5 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
-import type { EventView } from '../../fronts/rest/events/view.ts'
+import type { EventView } from '../../client/route-types.ts'
 
 const pageSize = 200
 

@@ -1,5 +1,5 @@
 import type { Io } from '../../client/io.ts'
-import type { AuditRecordView } from '../../fronts/rest/audit.ts'
+import type { AuditRecordView } from '../../client/route-types.ts'
 import { table } from '../table.ts'
 import { when } from '../when.ts'
 

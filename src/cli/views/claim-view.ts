@@ -1,5 +1,5 @@
 import type { Io } from '../../client/io.ts'
-import type { ClaimView } from '../../fronts/rest/claims.ts'
+import type { ClaimView } from '../../client/route-types.ts'
 import { table } from '../table.ts'
 import { when } from '../when.ts'
 

@@ -1,12 +1,6 @@
 import type { Io } from '../../client/io.ts'
+import type { AttemptView, DeliveryView, HeldView, TestView, WakeStepView } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
-import type {
-  AttemptView,
-  DeliveryView,
-  HeldView,
-  TestView,
-  WakeStepView,
-} from '../../fronts/rest/wake-subscriptions/view.ts'
 import { table } from '../table.ts'
 import { when } from '../when.ts'
 

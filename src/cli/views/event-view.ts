@@ -1,5 +1,5 @@
+import type { EventView } from '../../client/route-types.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
-import type { EventView } from '../../fronts/rest/events/view.ts'
 
 const detailLengthMax = 160
 

@@ -1,6 +1,5 @@
 import type { Io } from '../../client/io.ts'
-import type { ApiKeyView } from '../../fronts/rest/agent-keys.ts'
-import type { OperatorKeyView } from '../../fronts/rest/operator-keys.ts'
+import type { ApiKeyView, OperatorKeyView } from '../../client/route-types.ts'
 import { table } from '../table.ts'
 import { when } from '../when.ts'
 

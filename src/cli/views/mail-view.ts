@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
+import type { InboxMessageView, MessageView, RecipientView, SentView } from '../../client/route-types.ts'
 import { clip, paint, plain } from '../../client/terminal-text.ts'
-import type { InboxMessageView, MessageView, RecipientView, SentView } from '../../fronts/rest/messages/view.ts'
 import { fields, table } from '../table.ts'
 import { when, whenLong } from '../when.ts'
 

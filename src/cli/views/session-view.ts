@@ -1,8 +1,7 @@
 import type { Io } from '../../client/io.ts'
+import type { PresentAgentView, SessionView } from '../../client/route-types.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
-import type { PresentAgentView } from '../../fronts/rest/agents/view.ts'
-import type { SessionView } from '../../fronts/rest/sessions/view.ts'
-import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import { fields, table } from '../table.ts'
 import { when, whenLong } from '../when.ts'
 

@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
+import type { SubscriptionView } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
-import type { SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
 import { fields, table } from '../table.ts'
 import { whenLong } from '../when.ts'
 

@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
+import type { TaskSummaryView, TaskView } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
-import type { TaskSummaryView, TaskView } from '../../fronts/rest/tasks/view.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { fields, table } from '../table.ts'
 import { when, whenLong } from '../when.ts'

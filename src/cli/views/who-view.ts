@@ -1,10 +1,7 @@
 import type { Io } from '../../client/io.ts'
+import type { ClaimView, PresentAgentView, SubscriptionView } from '../../client/route-types.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
-import type { PresentAgentView } from '../../fronts/rest/agents/view.ts'
-import type { ClaimView } from '../../fronts/rest/claims.ts'
-import type { SubscriptionView } from '../../fronts/rest/wake-subscriptions/view.ts'
-import type { SubscriptionStatus } from '../../registry/subscriptions/status.ts'
-import { targets } from '../../registry/subscriptions/targets.ts'
+import { targets } from '../../words/targets.ts'
 import { table } from '../table.ts'
 import { when } from '../when.ts'
 
@@ -34,10 +31,10 @@ export function whoTable(
 }
 
 /** The best status of its subscriptions decides whether it is woken now. */
-const bestFirst = ['active', 'waiting', 'degraded', 'paused'] as const satisfies readonly SubscriptionStatus[]
+const bestFirst = ['active', 'waiting', 'degraded', 'paused'] as const satisfies readonly SubscriptionView['status'][]
 
 /** Whether wakes reach the agent: `waiting` is one that gathers until something reads it. Undefined: it has no subscription that wakes it. */
-function wakesOf(handle: string, subscriptions: readonly SubscriptionView[]): SubscriptionStatus | undefined {
+function wakesOf(handle: string, subscriptions: readonly SubscriptionView[]): SubscriptionView['status'] | undefined {
   const own = subscriptions.filter((one) => one.agentIdentity === handle && targets[one.harnessTarget].route !== 'none')
   return bestFirst.find((status) => own.some((one) => one.status === status))
 }

@@ -1,13 +1,7 @@
-import type { RecipientView } from '../../fronts/rest/messages/view.ts'
-import type {
-  DeliveryView,
-  HeldView,
-  SubscriptionView,
-  WakeStepView,
-} from '../../fronts/rest/wake-subscriptions/view.ts'
-import type { Receipt } from '../../mailbox/messages/status.ts'
-import type { HarnessTarget } from '../../registry/subscriptions/targets.ts'
-import type { ReceiptStep } from '../../wakes/rules/receipts.ts'
+import type { DeliveryView, HeldView, RecipientView, SubscriptionView, WakeStepView } from '../../client/route-types.ts'
+import type { Receipt } from '../../words/mail.ts'
+import type { ReceiptStep } from '../../words/receipts.ts'
+import type { HarnessTarget } from '../../words/targets.ts'
 
 /** What is known of one subscription's part in a test. */
 export interface Tried {

@@ -1,6 +1,6 @@
-import type { RestApi } from '../../fronts/rest/table.ts'
 import { Refused } from '../failure.ts'
 import type { GatewayClient } from '../gateway-client.ts'
+import type { RestApi } from '../route-types.ts'
 import type { Wake } from './wake.ts'
 
 type Message = RestApi['GET /v1/messages/:id']['answer']

@@ -9,7 +9,7 @@ import { Problem } from '../../errors.ts'
 import { inputLimits } from '../../limits.ts'
 import { requireBoundedId, requireBoundedMessage, requireBoundedModes } from '../../tasks/bounded-message.ts'
 import { nullData } from '../../tasks/part.ts'
-import { type TaskState, taskStates } from '../../tasks/state.ts'
+import { type TaskState, taskStates } from '../../words/task-states.ts'
 import { protoState } from './task-view.ts'
 
 const pageSizeDefault = 50

@@ -5,10 +5,10 @@ import type { Reader } from '../../storage/database.ts'
 import { readChunk } from '../../tasks/artifact-store.ts'
 import type { AnswerReading } from '../../tasks/content-within.ts'
 import { loadTaskContent, type TaskContent, type TaskReading } from '../../tasks/read-task.ts'
-import type { TaskState } from '../../tasks/state.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
 import { readTaskMessage } from '../../tasks/task-message-store.ts'
 import { findTask } from '../../tasks/task-store.ts'
+import type { TaskState } from '../../words/task-states.ts'
 
 /** `input-required` is `TASK_STATE_INPUT_REQUIRED` on the wire (specification §5.5). */
 export function protoState(state: TaskState): string {

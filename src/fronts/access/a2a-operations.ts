@@ -1,4 +1,4 @@
-import type { Scope } from '../../registry/callers/scopes.ts'
+import type { Scope } from '../../words/callers.ts'
 import type { Audited, Operation, OperatorReach, Reach } from './operation.ts'
 
 /** The operations of A2A by their names in v1.0 (specification §5.3). */

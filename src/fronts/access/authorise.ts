@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { type Caller, requireAdmin, requireOperator } from '../../registry/callers/caller.ts'
-import type { Scope } from '../../registry/callers/scopes.ts'
+import type { Scope } from '../../words/callers.ts'
 import type { Operation } from './operation.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Scope } from '../../registry/callers/scopes.ts'
+import type { Scope } from '../../words/callers.ts'
 
 /**
  * The resources on which an agent may use an operation. `project`: everything in its project. `own`: its own. `party`: those in which it

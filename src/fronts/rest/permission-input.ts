@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { permissionScopes } from '../../registry/permissions/permission-scopes.ts'
+import { permissionScopes } from '../../words/callers.ts'
 import { address, line, oneOf } from './fields.ts'
 import { pageFields } from './page.ts'
 

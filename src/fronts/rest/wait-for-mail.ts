@@ -1,9 +1,9 @@
 import { Problem } from '../../errors.ts'
 import { type OpenCalls, revoked } from '../../identity/open-calls.ts'
 import type { MailWaits } from '../../mailbox/delivery/mail-waits.ts'
-import type { PendingSignal } from '../../mailbox/delivery/pending-signal.ts'
 import { type PiggybackContext, takePiggyback } from '../../mailbox/delivery/piggyback.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import type { UntilGone } from './route.ts'
 
 export interface WaitForMailContext {

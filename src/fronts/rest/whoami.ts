@@ -1,5 +1,4 @@
-import type { OperatorRole } from '../../registry/callers/operator-role.ts'
-import type { Scope } from '../../registry/callers/scopes.ts'
+import type { OperatorRole, Scope } from '../../words/callers.ts'
 import { instant } from './instant.ts'
 import { route } from './route.ts'
 

@@ -1,6 +1,7 @@
 import { identityOf } from '../../registry/agents/identity.ts'
 import type { Transaction } from '../../storage/database.ts'
-import { type PendingSignal, pendingSignal } from './pending-signal.ts'
+import type { PendingSignal } from '../../words/mail.ts'
+import { pendingSignal } from './pending-signal.ts'
 import { recordDelivery, type WaitingMail } from './waiting-store.ts'
 
 /** Marks waiting mail as delivered by a route. Returns the messages that no other route took first. */

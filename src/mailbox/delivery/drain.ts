@@ -1,6 +1,6 @@
 import type { Transaction } from '../../storage/database.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import { deliverWaiting, withinCharacters } from './deliver-waiting.ts'
-import type { PendingSignal } from './pending-signal.ts'
 import { readWaiting } from './waiting-store.ts'
 
 const drainMax = { messages: 500, characters: 2_000_000 }

@@ -1,29 +1,6 @@
-import type { JsonObject } from '../../lib/json.ts'
 import { identityFrom } from '../../registry/agents/identity.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import type { WaitingMail } from './waiting-store.ts'
-
-/** Mail in an answer: the fields of S2-8 under their names there, and further fields of mail. */
-export interface PendingSignal {
-  readonly signal_id: string
-  readonly signal_type: string | null
-  readonly from: string
-  readonly from_identity: string
-  readonly from_session: string | null
-  readonly to_identity: string
-  readonly payload: JsonObject
-  readonly in_reply_to: string | null
-  readonly created_at: string
-  readonly received_at: string
-  readonly thread_id: string
-  readonly type: string
-  readonly subject: string
-  readonly body: string | null
-  readonly ref: string | null
-  readonly priority: string
-  /** In camel case, as everywhere else: S2-8 has no such field. Source: S1-47. */
-  readonly taggedConcepts: readonly string[]
-  readonly task_id: string | null
-}
 
 /** Returns the wire form of waiting mail that is delivered at `now`, ms since the epoch. */
 export function pendingSignal(mail: WaitingMail, to: string, now: number): PendingSignal {

@@ -1,7 +1,7 @@
 import type { Database } from '../../storage/database.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import { deliverWaiting, withinCharacters } from './deliver-waiting.ts'
 import type { FindSession, LiveSession } from './live-session.ts'
-import type { PendingSignal } from './pending-signal.ts'
 import { type DeliveryStrategy, type Strategies, strategyOf } from './strategies.ts'
 import { hasWaiting, readWaiting, type WaitingMail } from './waiting-store.ts'
 import { readWakeRoutes, wakeDeadline } from './wake-route.ts'

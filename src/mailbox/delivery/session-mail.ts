@@ -2,9 +2,10 @@ import { messageIdFloor } from '../../lib/ids.ts'
 import { identityOf } from '../../registry/agents/identity.ts'
 import type { Database, Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import { type MessageRow, messageColumns, messageFromRow } from '../messages/message-store.ts'
 import { isToSession } from '../messages/to-session.ts'
-import { type PendingSignal, pendingSignal } from './pending-signal.ts'
+import { pendingSignal } from './pending-signal.ts'
 
 /** A session that a newer one has preempted. `endedAt`: ms since the epoch. */
 export interface PreemptedSession {

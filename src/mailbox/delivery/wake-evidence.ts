@@ -1,6 +1,7 @@
-import { meaningOf, type ReceiptStep } from '../../wakes/rules/receipts.ts'
-import { provesTurn, reasonIn, sourceKind } from '../../wakes/rules/sender-view.ts'
+import { provesTurn } from '../../wakes/rules/sender-view.ts'
 import type { WakeStep } from '../../wakes/rules/wake-history.ts'
+import { meaningOf, type ReceiptStep } from '../../words/receipts.ts'
+import { reasonIn, sourceKind } from '../../words/sender-view.ts'
 
 /** The strongest step of the newest wake that announced a message to a recipient. */
 export interface WakeEvidence extends Pick<WakeStep, 'step' | 'source' | 'at' | 'detail'> {

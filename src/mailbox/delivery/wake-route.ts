@@ -1,8 +1,8 @@
 import type { Filters } from '../../registry/subscriptions/subscription.ts'
-import { harnessTargets, targets } from '../../registry/subscriptions/targets.ts'
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { passes } from '../../wakes/rules/match.ts'
+import { harnessTargets, targets } from '../../words/targets.ts'
 import type { MailMessage } from '../messages/message.ts'
 
 /** How long after the end of its coalescing window a wake may take, retries included, before mail takes another route. */

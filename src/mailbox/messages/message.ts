@@ -1,10 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
-import type { Priority, WakePolicy } from '../../registry/agents/agent.ts'
-import type { MessageStatus, Receipt } from './status.ts'
-
-export const messageTypes = ['msg', 'task', 'handoff', 'ack', 'question', 'answer', 'relay'] as const
-/** The purpose of a message. `relay` is a message from a person to an agent. Source: S4-5, S4-11. */
-export type MessageType = (typeof messageTypes)[number]
+import type { MessageStatus, MessageType, Receipt } from '../../words/mail.ts'
+import type { Priority, WakePolicy } from '../../words/policies.ts'
 
 /** The address of all agents of a project. */
 export const broadcastAddress = '*'

@@ -1,7 +1,7 @@
 import { newMessageId } from '../../lib/ids.ts'
 import type { NewEvent } from '../../log/event.ts'
-import type { WakePolicy } from '../../registry/agents/agent.ts'
 import type { Transaction } from '../../storage/database.ts'
+import type { WakePolicy } from '../../words/policies.ts'
 import type { MailMessage } from './message.ts'
 import { insertMessage } from './message-store.ts'
 import { insertRecipients } from './recipient-store.ts'

@@ -1,8 +1,9 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { rowsInsert } from '../../storage/rows.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
+import type { Receipt, ReportableStatus } from '../../words/mail.ts'
 import type { Recipient } from './message.ts'
-import { predecessorsOf, type Receipt, type ReportableStatus } from './status.ts'
+import { predecessorsOf } from './status.ts'
 
 export const recipientColumns =
   sql.raw(`r.agent_id as "agentId", r.message_id as "messageId", r.status, r.receipt, r.session_id as "sessionId",

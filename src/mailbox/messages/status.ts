@@ -1,12 +1,5 @@
 import { Problem } from '../../errors.ts'
-
-export const messageStatuses = ['sent', 'seen', 'acked', 'resolved', 'superseded'] as const
-/** The status of a message for a recipient. Only the recipient changes it. Source: S4-6. */
-export type MessageStatus = (typeof messageStatuses)[number]
-
-/** The statuses that a recipient may report. Every message begins as `sent`. */
-export const reportableStatuses = ['seen', 'acked', 'resolved', 'superseded'] as const
-export type ReportableStatus = (typeof reportableStatuses)[number]
+import { type MessageStatus, messageStatuses, type Receipt, type ReportableStatus, receipts } from '../../words/mail.ts'
 
 /** The allowed next statuses: forward only. A jump includes the steps in between. Source: S4-6. */
 export const messageTransitions = {
@@ -34,10 +27,6 @@ export function report(from: MessageStatus, to: ReportableStatus): 'moved' | 'sa
     extra: { from, allowed },
   })
 }
-
-export const receipts = ['accepted', 'routed', 'written', 'turn_started', 'seen', 'acked', 'resolved'] as const
-/** The evidence for a delivery, weakest first. The gateway never reports a stronger one than it has. Source: D11. */
-export type Receipt = (typeof receipts)[number]
 
 const receiptOfStatus: Record<MessageStatus, Receipt> = {
   sent: 'accepted',

@@ -4,6 +4,7 @@ import { outputLimits } from '../../limits.ts'
 import { identityFrom } from '../../registry/agents/identity.ts'
 import type { Reader } from '../../storage/database.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
+import type { MessageType } from '../../words/mail.ts'
 import {
   beginOf,
   edgeStatement,
@@ -14,7 +15,7 @@ import {
   orderedEntries,
   threadEdges,
 } from '../messages/id-intervals.ts'
-import type { MailMessage, MessageType, Recipient } from '../messages/message.ts'
+import type { MailMessage, Recipient } from '../messages/message.ts'
 import { type MessageRow, messageColumns, messageFromRow, senderColumn, sizeOfRow } from '../messages/message-store.ts'
 import { recipientColumns } from '../messages/recipient-store.ts'
 

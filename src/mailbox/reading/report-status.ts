@@ -6,10 +6,11 @@ import { gatewayId, operatorId } from '../../registry/agents/identity.ts'
 import { policiesOf } from '../../registry/agents/party.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
 import type { Database, Reader } from '../../storage/database.ts'
+import type { MessageStatus, ReportableStatus } from '../../words/mail.ts'
 import type { MailMessage } from '../messages/message.ts'
 import { findMessage } from '../messages/message-store.ts'
 import { advanceStatus, findRecipient } from '../messages/recipient-store.ts'
-import { type MessageStatus, type ReportableStatus, report } from '../messages/status.ts'
+import { report } from '../messages/status.ts'
 import { type ReadMail, readMail, rolesInMail } from './read-mail.ts'
 
 /**

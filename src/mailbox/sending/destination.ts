@@ -1,10 +1,11 @@
 import { Problem } from '../../errors.ts'
 import { resolveAddress } from '../../registry/agents/addresses.ts'
-import type { WakePolicy } from '../../registry/agents/agent.ts'
 import { findAgentById } from '../../registry/agents/agent-store.ts'
-import { gatewayId, isOperatorAddress, operatorId, operatorIdentity } from '../../registry/agents/identity.ts'
+import { gatewayId, isOperatorAddress, operatorId } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Reader } from '../../storage/database.ts'
+import { operatorIdentity } from '../../words/callers.ts'
+import type { WakePolicy } from '../../words/policies.ts'
 import type { MailMessage } from '../messages/message.ts'
 
 interface MailRecipient {

@@ -1,7 +1,8 @@
 import type { Reader } from '../../storage/database.ts'
 import { lateFilter, p, type SQL, sql, statement } from '../../storage/statement.ts'
+import type { ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import type { Caller } from '../callers/caller.ts'
-import type { Agent, ContactPolicy, WakePolicy } from './agent.ts'
+import type { Agent } from './agent.ts'
 
 /** What an address says of an agent: who it is, and what decides whether and how a message reaches it. */
 export type Addressee = Pick<Agent, 'id' | 'projectId' | 'handle' | 'contactPolicy' | 'defaultWakePolicy'>

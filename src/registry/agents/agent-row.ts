@@ -1,5 +1,6 @@
 import { sql } from '../../storage/statement.ts'
-import type { Access, Agent, ContactPolicy, Skill, WakePolicy } from './agent.ts'
+import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
+import type { Agent, Skill } from './agent.ts'
 
 export interface AgentRow {
   id: string

@@ -1,7 +1,8 @@
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
-import type { Access, Agent, WakePolicy } from './agent.ts'
+import type { Access, WakePolicy } from '../../words/policies.ts'
+import type { Agent } from './agent.ts'
 import { claimNames, replaceNames, reserveNames } from './agent-names.ts'
 import { type AgentRow, agentColumns, agentFromRow, rowOfAgent } from './agent-row.ts'
 

@@ -3,24 +3,16 @@ import { Problem } from '../../errors.ts'
 import { newAgentId } from '../../lib/ids.ts'
 import { inputLimits } from '../../limits.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { scopes } from '../../words/callers.ts'
+import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import { createApiKey } from '../callers/api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from '../callers/caller.ts'
 import { requireLiveKey } from '../callers/live-key.ts'
 import { lastEnd } from '../callers/new-key.ts'
-import { scopes } from '../callers/scopes.ts'
 import { findProject } from '../projects/project-store.ts'
 import { callerIn } from '../projects/projects.ts'
 import { limitExceeded, limitFor } from '../shares/caller-limits.ts'
-import {
-  type Access,
-  type Agent,
-  addressOfName,
-  type ContactPolicy,
-  parseHandle,
-  requireDisplayName,
-  type Skill,
-  type WakePolicy,
-} from './agent.ts'
+import { type Agent, addressOfName, parseHandle, requireDisplayName, type Skill } from './agent.ts'
 import { accessOf, countAgents, findAgent, insertAgent, lockAgent, updateAgent } from './agent-store.ts'
 
 export interface RegistryContext extends Core {

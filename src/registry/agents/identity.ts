@@ -1,10 +1,10 @@
 import { operatorAudience } from '../../log/event.ts'
 import type { Reader } from '../../storage/database.ts'
+import { operatorIdentity } from '../../words/callers.ts'
 import { findHandle, findNames } from './agent-store.ts'
 
-/** The id of every operator. Operators share one mailbox and one identity in all projects. */
+/** The id of every operator. */
 export const operatorId = operatorAudience
-export const operatorIdentity = '@operator'
 
 /** The id of the gateway as a sender. */
 export const gatewayId = 'gateway'

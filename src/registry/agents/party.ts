@@ -1,6 +1,7 @@
 import type { Routing } from '../../log/event.ts'
 import type { Reader } from '../../storage/database.ts'
-import { identityIn, type WakePolicy } from './agent.ts'
+import type { WakePolicy } from '../../words/policies.ts'
+import { identityIn } from './agent.ts'
 import { findNameAndPolicy } from './agent-store.ts'
 import { identityFrom, operatorId } from './identity.ts'
 

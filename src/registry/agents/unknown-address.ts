@@ -1,8 +1,8 @@
 import { Problem } from '../../errors.ts'
+import { nearestNames } from '../../lib/nearest-names.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type Caller, operates } from '../callers/caller.ts'
 import { listNamesAround } from './agent-names.ts'
-import { nearestNames } from './nearest-names.ts'
 import { namesSession } from './role-addresses.ts'
 
 interface Sought {

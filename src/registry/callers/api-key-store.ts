@@ -3,8 +3,8 @@ import { hashSecret, newApiKey } from '../../security/secret.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, ownedBetween, p, readFirst, sql, statement } from '../../storage/statement.ts'
-import type { WakePolicy } from '../agents/agent.ts'
-import { parseScopes, type Scope } from './scopes.ts'
+import { parseScopes, type Scope } from '../../words/callers.ts'
+import type { WakePolicy } from '../../words/policies.ts'
 
 /** The description of an API key, without the key itself. Instants are ms since the epoch. */
 export interface ApiKey {

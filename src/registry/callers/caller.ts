@@ -1,11 +1,12 @@
 import { Problem } from '../../errors.ts'
 import type { LimitOverrides } from '../../share-limits.ts'
-import { identityIn, type WakePolicy } from '../agents/agent.ts'
-import { operatorId, operatorIdentity } from '../agents/identity.ts'
+import type { OperatorRole } from '../../words/callers.ts'
+import { operatorIdentity, type Scope, scopes } from '../../words/callers.ts'
+import type { WakePolicy } from '../../words/policies.ts'
+import { identityIn } from '../agents/agent.ts'
+import { operatorId } from '../agents/identity.ts'
 import type { Party } from '../agents/party.ts'
 import { defaultProject } from '../projects/project-store.ts'
-import type { OperatorRole } from './operator-role.ts'
-import { type Scope, scopes } from './scopes.ts'
 
 /** The authenticated sender of a request. Every read and write is scoped to it. */
 export interface Caller {

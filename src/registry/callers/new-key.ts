@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import { keyLimits } from '../../limits.ts'
+import { type Scope, scopes } from '../../words/callers.ts'
 import type { Caller } from './caller.ts'
-import { type Scope, scopes } from './scopes.ts'
 
 /** The wanted properties of a new key. `keyGrant` has the defaults. */
 export interface KeyInput {

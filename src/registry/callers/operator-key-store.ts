@@ -3,7 +3,7 @@ import { hashSecret, newApiKey } from '../../security/secret.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
-import type { OperatorRole } from './operator-role.ts'
+import type { OperatorRole } from '../../words/callers.ts'
 
 /** The description of an operator key, without the key itself. Instants are ms since the epoch. */
 export interface OperatorKey {

@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../log/event.ts'
 import type { Transaction } from '../../storage/database.ts'
-import type { Priority, WakePolicy } from '../agents/agent.ts'
+import type { Priority, WakePolicy } from '../../words/policies.ts'
 import type { Caller } from '../callers/caller.ts'
 
 /** The mail of one message of a task. Its body is the task's message. */

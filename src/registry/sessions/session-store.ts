@@ -1,6 +1,6 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { limited, ownedBetween, p, sql, statement } from '../../storage/statement.ts'
-import type { PresenceSource, PresenceState } from './presence.ts'
+import type { PresenceSource, PresenceState } from '../../words/presence.ts'
 import type { Conversation, EndReason, Process, Session } from './session.ts'
 import { columns, fromRow, type SessionRow } from './session-row.ts'
 

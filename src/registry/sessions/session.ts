@@ -1,4 +1,4 @@
-import type { ReportedPresence } from './presence.ts'
+import type { ReportedPresence } from '../../words/presence.ts'
 
 /** Why a session ended: it said so, it was silent for too long, a newer one speaks for its agent, or its key has ended. Source: D12. */
 export type EndReason = 'ended' | 'timeout' | 'preempted' | KeyEnd

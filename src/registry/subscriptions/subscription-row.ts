@@ -1,5 +1,6 @@
-import type { Trigger } from '../../log/event.ts'
 import { sql } from '../../storage/statement.ts'
+import type { Trigger } from '../../words/events.ts'
+import type { HarnessTarget } from '../../words/targets.ts'
 import type { FormerKey } from './former-keys.ts'
 import type { SubscriptionStatus } from './status.ts'
 import type { StreamCapability } from './stream-capabilities.ts'
@@ -13,7 +14,6 @@ import type {
   WakeSubscription,
   WakeTarget,
 } from './subscription.ts'
-import type { HarnessTarget } from './targets.ts'
 
 export interface SubscriptionRow {
   id: string

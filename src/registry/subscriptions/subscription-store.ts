@@ -3,6 +3,7 @@ import { outputLimits } from '../../limits.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement, LockingListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
+import type { HarnessTarget } from '../../words/targets.ts'
 import { noteRemoved } from './removed-store.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from './subscription.ts'
 import {
@@ -13,7 +14,6 @@ import {
   toRow,
   wakeFromRow,
 } from './subscription-row.ts'
-import type { HarnessTarget } from './targets.ts'
 
 const insert =
   statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,

@@ -1,9 +1,9 @@
-import type { Trigger } from '../../log/event.ts'
-import type { Priority } from '../agents/agent.ts'
+import type { Trigger } from '../../words/events.ts'
+import type { Priority } from '../../words/policies.ts'
+import { type HarnessTarget, isDeliverable } from '../../words/targets.ts'
 import type { FormerKey } from './former-keys.ts'
 import type { SubscriptionStatus } from './status.ts'
 import type { StreamCapability } from './stream-capabilities.ts'
-import { type HarnessTarget, isDeliverable } from './targets.ts'
 
 /** Every filter that is given must hold; a list holds when one of its entries does. Source: S1-43. */
 export interface Filters {
@@ -147,13 +147,6 @@ export const initialWakeState = {
   streamGateway: null,
   streamCapabilities: [],
 } as const satisfies Partial<WakeSubscription>
-
-/** Coalescing in seconds when a subscription does not say. Source: S1-39, D3. */
-export const coalesceWindowDefault = 30
-export const coalesceWindowMax = 300
-
-/** The longest `retryForSeconds`: three days. Source: D31. */
-export const retryForMax = 259_200
 
 /** Whether a subscription waits for its next event: everything before it was looked at. */
 export function isIdle({ status, dueAt, harnessTarget }: WakeSubscription): boolean {

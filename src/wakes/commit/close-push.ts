@@ -1,8 +1,8 @@
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents } from '../../log/event-store.ts'
-import { isTerminal, type TaskState } from '../../log/task-state.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../../storage/database.ts'
+import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import { finishPush } from '../store/subscription-state.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { agentTriggers, type Trigger } from '../../log/event.ts'
+import { agentTriggers, type Trigger } from '../../words/events.ts'
 
 /** What a digest counts: the events of each trigger, and all signals together. */
 export type DigestKind = (typeof agentTriggers)[number] | 'SIGNAL'

@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { cutLine, oneLine } from '../../lib/words.ts'
 import { outputLimits } from '../../limits.ts'
-import type { EventType, eventTypes, LogEvent } from '../../log/event.ts'
-import type { TaskState } from '../../log/task-state.ts'
+import type { LogEvent } from '../../log/event.ts'
+import type { EventType, eventTypes } from '../../words/events.ts'
+import type { TaskState } from '../../words/task-states.ts'
 
 /** The event types on the wire. Source: S1-22…S1-30; those that are not named there are ours. */
 export const wakeEventTypes = [

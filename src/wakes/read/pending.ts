@@ -7,9 +7,9 @@ import {
   subscriptionColumns,
   wakeFromRow,
 } from '../../registry/subscriptions/subscription-row.ts'
-import { targets } from '../../registry/subscriptions/targets.ts'
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
+import { targets } from '../../words/targets.ts'
 import { comesWithMessage, isWokenBySibling, matches, messageIdOf, triggerOf } from '../rules/match.ts'
 import { heldWithin } from '../store/held-store.ts'
 

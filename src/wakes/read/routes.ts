@@ -1,6 +1,6 @@
 import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
-import { isDeliverable } from '../../registry/subscriptions/targets.ts'
 import type { Reader } from '../../storage/database.ts'
+import { isDeliverable } from '../../words/targets.ts'
 import { type RouteRecord, strongestStep } from '../rules/route-choice.ts'
 import { listDeliveries } from '../store/delivery-store.ts'
 

@@ -1,6 +1,6 @@
+import { higherStep, meaningOf, type ReceiptStep } from '../../words/receipts.ts'
 import type { Attempt } from '../channel.ts'
 import type { Delivery } from '../store/delivery-store.ts'
-import { higherStep, meaningOf, type ReceiptStep } from './receipts.ts'
 import { retryDelayMs, trimmed } from './retry-schedule.ts'
 
 /** What a reader reports about a wake. */

@@ -1,6 +1,6 @@
 import { isOn } from '../../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
-import { targets } from '../../registry/subscriptions/targets.ts'
+import { targets } from '../../words/targets.ts'
 
 /** What decides whether a subscription announces what waits. */
 type Announcer = Pick<

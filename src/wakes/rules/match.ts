@@ -1,14 +1,15 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type EventType, eventTypes, type LogEvent, type Routing, type Trigger } from '../../log/event.ts'
-import { type WakePolicy, wakePolicies } from '../../registry/agents/agent.ts'
-import { presenceOf } from '../../registry/sessions/presence.ts'
+import type { LogEvent, Routing } from '../../log/event.ts'
 import type {
   Filters,
   PushSubscription,
   Subscription,
   WakeSubscription,
 } from '../../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, harnessTargets, targets } from '../../registry/subscriptions/targets.ts'
+import { type EventType, eventTypes, type Trigger } from '../../words/events.ts'
+import { type WakePolicy, wakePolicies } from '../../words/policies.ts'
+import { presenceOf } from '../../words/presence.ts'
+import { type HarnessTarget, harnessTargets, targets } from '../../words/targets.ts'
 import { decide, isWake, routeOf } from './policy.ts'
 
 /** The fields of an event that filters look at. */

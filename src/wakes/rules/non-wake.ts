@@ -1,7 +1,7 @@
 import type { LogEvent } from '../../log/event.ts'
-import { presenceOf } from '../../registry/sessions/presence.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
-import { isDeliverable } from '../../registry/subscriptions/targets.ts'
+import { presenceOf } from '../../words/presence.ts'
+import { isDeliverable } from '../../words/targets.ts'
 import { concerns, isOwnAct, isWokenBySibling, wakePolicyOf } from './match.ts'
 import { type Decision, decide, isWake, ownAct, routeOf } from './policy.ts'
 

@@ -1,6 +1,6 @@
-import type { WakePolicy } from '../../registry/agents/agent.ts'
-import type { Presence, PresenceState } from '../../registry/sessions/presence.ts'
-import { type HarnessTarget, type RouteKind, targets } from '../../registry/subscriptions/targets.ts'
+import type { WakePolicy } from '../../words/policies.ts'
+import type { Presence, PresenceState } from '../../words/presence.ts'
+import { type HarnessTarget, type RouteKind, targets } from '../../words/targets.ts'
 
 /** A way to a harness, and what the harness can do with a wake. */
 export interface Route {

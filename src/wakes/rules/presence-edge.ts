@@ -1,6 +1,6 @@
-import type { Presence } from '../../registry/sessions/presence.ts'
 import { spawns } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import type { Presence } from '../../words/presence.ts'
 import { decide, isWake, routeOf } from './policy.ts'
 
 /** What of presence the policy looks at. */

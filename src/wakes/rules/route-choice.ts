@@ -1,5 +1,5 @@
-import type { HarnessTarget } from '../../registry/subscriptions/targets.ts'
-import { type ReceiptStep, receiptSteps } from './receipts.ts'
+import { type ReceiptStep, receiptSteps } from '../../words/receipts.ts'
+import type { HarnessTarget } from '../../words/targets.ts'
 
 /** One way to wake a harness, and the most that it has proved. */
 export interface RouteRecord {

@@ -1,4 +1,5 @@
-import { type EventType, eventTypes, operatorAudience, signalTriggers } from '../../log/event.ts'
+import { operatorAudience } from '../../log/event.ts'
+import { type EventType, eventTypes, signalTriggers } from '../../words/events.ts'
 
 /**
  * Returns who an event about a subscription concerns: the subscription's agent, and for a signal of the engine (such as

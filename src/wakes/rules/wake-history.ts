@@ -1,4 +1,4 @@
-import type { ReceiptStep } from './receipts.ts'
+import type { ReceiptStep } from '../../words/receipts.ts'
 
 /** One thing that the reader of a stream has said about a wake. */
 export interface WakeStep {

@@ -1,5 +1,6 @@
-import type { EventType, NewEvent } from '../../log/event.ts'
+import type { NewEvent } from '../../log/event.ts'
 import { gatewayIdentity } from '../../registry/agents/identity.ts'
+import type { EventType } from '../../words/events.ts'
 import type { DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { FailureStep } from '../rules/after-delivery.ts'

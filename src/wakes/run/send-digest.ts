@@ -1,6 +1,6 @@
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
-import { targets } from '../../registry/subscriptions/targets.ts'
+import { targets } from '../../words/targets.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, singleEmission } from '../content/emission.ts'
 import { type Pending, readPending, withoutDelivered } from '../read/pending.ts'

@@ -1,5 +1,5 @@
 import { sleep } from '../../lib/clock.ts'
-import { targets } from '../../registry/subscriptions/targets.ts'
+import { targets } from '../../words/targets.ts'
 import { type Attempt, type DeliveryResult, deliver } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import { afterDelivery, type NextStep } from '../rules/after-delivery.ts'

@@ -1,8 +1,7 @@
 import { ulidFloor } from '../../lib/ids.ts'
-import { coalesceWindowMax } from '../../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, harnessTargets, targets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { coalesceWindowMax, type HarnessTarget, harnessTargets, targets } from '../../words/targets.ts'
 import type { Attempt } from '../channel.ts'
 import { beginsWithinMs } from '../rules/begun-by-wake.ts'
 

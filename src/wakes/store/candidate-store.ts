@@ -1,10 +1,10 @@
-import type { Trigger } from '../../log/event.ts'
-import { gatedTargets, type HarnessTarget } from '../../registry/subscriptions/targets.ts'
 import { batchesOf, batchSizes } from '../../storage/batch-sizes.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { pieceMax } from '../../storage/in-pieces.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
+import type { Trigger } from '../../words/events.ts'
+import { gatedTargets, type HarnessTarget } from '../../words/targets.ts'
 
 interface CommonColumns {
   readonly id: string

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { inSlice } from '../../lib/pauses.ts'
-import { type EventType, eventTypes, type LogEvent } from '../../log/event.ts'
-import type { PresenceState } from '../../registry/sessions/presence.ts'
+import type { LogEvent } from '../../log/event.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { stepRows } from '../../storage/delete-in-batches.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
+import { type EventType, eventTypes } from '../../words/events.ts'
+import type { PresenceState } from '../../words/presence.ts'
 import type { Decision } from '../rules/policy.ts'
 
 /** An event that was held: a subscription matched it, and it was decided not to wake. */

@@ -1,7 +1,7 @@
-import { gatedTargets } from '../../registry/subscriptions/targets.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { deleteInBatches } from '../../storage/delete-in-batches.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
+import { gatedTargets } from '../../words/targets.ts'
 
 const gated = sql.raw(`s.harness_target in ('${gatedTargets.join("', '")}')`)
 const owner = statement<{ id: string }, { agentId: string }>(

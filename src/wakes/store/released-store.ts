@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { type EventType, eventTypes, type LogEvent } from '../../log/event.ts'
+import type { LogEvent } from '../../log/event.ts'
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
-import type { HarnessTarget } from '../../registry/subscriptions/targets.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
+import { type EventType, eventTypes } from '../../words/events.ts'
+import type { HarnessTarget } from '../../words/targets.ts'
 import { endsLease } from './lease-columns.ts'
 
 /** An active subscription for which presence holds events. */

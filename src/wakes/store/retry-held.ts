@@ -1,7 +1,7 @@
-import { presenceOf } from '../../registry/sessions/presence.ts'
 import { newestLiveSession } from '../../registry/sessions/session-lists.ts'
 import { lockSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../../storage/database.ts'
+import { presenceOf } from '../../words/presence.ts'
 import { type Gate, letsThrough } from '../rules/presence-edge.ts'
 import {
   findHolding,

@@ -1,9 +1,9 @@
 import { notConnected, type SubscriptionStatus } from '../../registry/subscriptions/status.ts'
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
-import { connectingTargets } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
+import { connectingTargets } from '../../words/targets.ts'
 import { endsLease } from './lease-columns.ts'
 import { canBecome, resumes, stopsAs } from './subscription-state.ts'
 

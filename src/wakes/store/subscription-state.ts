@@ -6,9 +6,9 @@ import {
   taskFinished,
 } from '../../registry/subscriptions/status.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
-import { type HarnessTarget, isDeliverable, liveStatus } from '../../registry/subscriptions/targets.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { p, type SQL, sql, statement } from '../../storage/statement.ts'
+import { type HarnessTarget, isDeliverable, liveStatus } from '../../words/targets.ts'
 import type { LeaseKey } from './lease.ts'
 import { endsLease } from './lease-columns.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { countText, mailText } from '../../../src/cli/hook/mail-text.ts'
-import type { PendingSignal } from '../../../src/mailbox/delivery/pending-signal.ts'
+import type { PendingSignal } from '../../../src/words/mail.ts'
 
 const signal = (fields: Partial<PendingSignal>): PendingSignal => ({
   signal_id: 'MESSAGE:1',

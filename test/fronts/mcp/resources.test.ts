@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { resourcesOf } from '../../../src/fronts/mcp/resources/resources-of.ts'
-import type { EventType } from '../../../src/log/event.ts'
+import type { EventType } from '../../../src/words/events.ts'
 import { fetchCallApi } from './fetch-call-api.ts'
 import { connectMcp } from './mcp-client.ts'
 import { openOffice } from './office.ts'

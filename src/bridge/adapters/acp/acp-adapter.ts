@@ -1,5 +1,5 @@
-import type { PresenceState } from '../../../registry/sessions/presence.ts'
-import { meaningOf } from '../../../wakes/rules/receipts.ts'
+import type { PresenceState } from '../../../words/presence.ts'
+import { meaningOf } from '../../../words/receipts.ts'
 import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe, WakeEnd } from '../../adapter.ts'
 import { type AttachedClient, type LocalReport, WakeDeclined } from '../../local/clients.ts'
 import { reasonOfState } from '../../reason-of-state.ts'

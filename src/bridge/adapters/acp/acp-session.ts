@@ -1,4 +1,4 @@
-import type { PresenceState } from '../../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../../words/presence.ts'
 
 /** The turn of a wake of ours. */
 interface OwnTurn {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../lib/json.ts'
-import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
+import type { ReceiptStep } from '../../../words/receipts.ts'
 import type { OutgoingWake } from '../../adapter.ts'
 import { wakeIdsIn } from '../../wake-text.ts'
 import { AcpSession } from './acp-session.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { programPath } from '../../../harness/program-path.ts'
-import type { Reason } from '../../../wakes/rules/sender-view.ts'
+import type { Reason } from '../../../words/sender-view.ts'
 import type {
   Adapter,
   AdapterContext,

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path'
 import { type ProcessStart, processStart } from '../../../harness/harness-process.ts'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { isOneLine } from '../../../lib/words.ts'
-import type { PresenceState } from '../../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../../words/presence.ts'
 
 /** A session of Claude Code that runs on this machine, as its registry tells it. */
 export interface ClaudeSession {

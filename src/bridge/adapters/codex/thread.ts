@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PresenceState } from '../../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../../words/presence.ts'
 
 /** What a thread does, as its server says. A server that has not loaded it says `notLoaded`, also where another process has. Source: S1-14. */
 export const threadStatus = z.object({ type: z.string(), activeFlags: z.array(z.string()).optional() })

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import type { Reason } from '../../../wakes/rules/sender-view.ts'
+import type { Reason } from '../../../words/sender-view.ts'
 import {
   type Adapter,
   type AdapterContext,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reason } from '../../../wakes/rules/sender-view.ts'
+import type { Reason } from '../../../words/sender-view.ts'
 import type { Program } from '../tmux/programs.ts'
 import { readScreen } from '../tmux/screen.ts'
 import { styledRows } from '../tmux/styled-rows.ts'

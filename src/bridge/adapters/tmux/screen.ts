@@ -1,4 +1,4 @@
-import type { PresenceState } from '../../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../../words/presence.ts'
 import type { Program } from './programs.ts'
 import { type Row, textOf } from './styled-rows.ts'
 

@@ -1,5 +1,5 @@
 import { sleep, systemClock } from '../../../lib/clock.ts'
-import type { Reason } from '../../../wakes/rules/sender-view.ts'
+import type { Reason } from '../../../words/sender-view.ts'
 import type { WakeEnd, WakeTools } from '../../adapter.ts'
 import type { Program } from './programs.ts'
 import { type Reading, readScreen } from './screen.ts'

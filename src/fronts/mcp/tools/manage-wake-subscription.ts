@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../../lib/json.ts'
-import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
+import type { HarnessTarget } from '../../../words/targets.ts'
 import { line } from '../../rest/fields.ts'
 import { newSubscription, resyncInput, subscriptionChanges } from '../../rest/wake-subscriptions/input.ts'
 import type { AskApi } from '../ask-api.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { accessLevels, contactPolicies, wakePolicies } from '../../../registry/agents/agent.ts'
+import { accessLevels, contactPolicies, wakePolicies } from '../../../words/policies.ts'
 import { line, names, oneOf, text } from '../fields.ts'
 import { flag } from '../key-terms.ts'
 import { pageFields } from '../page.ts'

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
-import type { EventType, LogEvent } from '../../../log/event.ts'
+import type { LogEvent } from '../../../log/event.ts'
+import type { EventType } from '../../../words/events.ts'
 import { instant } from '../instant.ts'
 
 /** An event of the log. `createdAt` is ISO 8601. */

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { openLimits } from '../../../gateway-limits.ts'
 import { inputLimits } from '../../../limits.ts'
-import { messageTypes } from '../../../mailbox/messages/message.ts'
-import { reportableStatuses } from '../../../mailbox/messages/status.ts'
-import { priorities, wakePolicies } from '../../../registry/agents/agent.ts'
+import { messageTypes, reportableStatuses } from '../../../words/mail.ts'
+import { priorities, wakePolicies } from '../../../words/policies.ts'
 import { concepts, count, line, oneOf, text, time } from '../fields.ts'
 
 const payloadMax = inputLimits.mailPayload.max

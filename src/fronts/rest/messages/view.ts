@@ -1,8 +1,9 @@
 import type { VisibleEvidence } from '../../../mailbox/delivery/wake-evidence.ts'
 import type { DeliveryMethod, MailMessage, Recipient } from '../../../mailbox/messages/message.ts'
-import { isDelivered, type MessageStatus, type Receipt, receiptOf } from '../../../mailbox/messages/status.ts'
+import { isDelivered, receiptOf } from '../../../mailbox/messages/status.ts'
 import type { InboxMail } from '../../../mailbox/reading/inbox.ts'
 import type { NamedRecipient, ReadMail } from '../../../mailbox/reading/read-mail.ts'
+import type { MessageStatus, Receipt } from '../../../words/mail.ts'
 import { instant, instantOrNull } from '../instant.ts'
 
 type Fields = Pick<

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { presenceSources, presenceStates } from '../../../registry/sessions/presence.ts'
+import { presenceSources, presenceStates } from '../../../words/presence.ts'
 import { count, line, names, oneOf, time } from '../fields.ts'
 
 const pid = z.int({ error: 'must be a process id: an integer' }).min(1).max(4_294_967_295)

@@ -1,8 +1,8 @@
-import { type PresenceSource, type PresenceState, presenceOf } from '../../../registry/sessions/presence.ts'
 import type { EndReason, Session } from '../../../registry/sessions/session.ts'
-import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
-import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
 import { chooseRoute, type RouteRecord } from '../../../wakes/rules/route-choice.ts'
+import { type PresenceSource, type PresenceState, presenceOf } from '../../../words/presence.ts'
+import type { ReceiptStep } from '../../../words/receipts.ts'
+import type { HarnessTarget } from '../../../words/targets.ts'
 import { instant, instantOrNull } from '../instant.ts'
 
 /** The last reported presence of a harness, and its age. Source: S1-8. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { inputLimits } from '../../../limits.ts'
-import { wakePolicies } from '../../../registry/agents/agent.ts'
 import { contentsOf, isBase64, nullData } from '../../../tasks/part.ts'
-import { taskStates } from '../../../tasks/state.ts'
+import { wakePolicies } from '../../../words/policies.ts'
+import { taskStates } from '../../../words/task-states.ts'
 import { count, line, oneOf, text } from '../fields.ts'
 
 const id = line(inputLimits.messageId.max)

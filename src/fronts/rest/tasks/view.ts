@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../lib/json.ts'
-import type { Priority } from '../../../registry/agents/agent.ts'
-import type { TaskState } from '../../../tasks/state.ts'
 import type { A2aArtifact, A2aMessage, Omitted, TaskDocument } from '../../../tasks/task.ts'
+import type { Priority } from '../../../words/policies.ts'
+import type { TaskState } from '../../../words/task-states.ts'
 import { instant } from '../instant.ts'
 
 /** A task in a list: without its artifacts. Instants are ISO 8601. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { openLimits } from '../../../gateway-limits.ts'
 import { inputLimits } from '../../../limits.ts'
 import { streamCapabilities } from '../../../registry/subscriptions/stream-capabilities.ts'
-import { receiptSteps } from '../../../wakes/rules/receipts.ts'
+import { receiptSteps } from '../../../words/receipts.ts'
 import { line, oneOf, time } from '../fields.ts'
 
 const { max } = openLimits.streamSubscriptions

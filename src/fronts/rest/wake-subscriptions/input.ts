@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { inputLimits } from '../../../limits.ts'
-import { triggers } from '../../../log/event.ts'
-import { priorities } from '../../../registry/agents/agent.ts'
 import { overlapMaxSeconds } from '../../../registry/subscriptions/former-keys.ts'
-import { coalesceWindowMax, retryForMax } from '../../../registry/subscriptions/subscription.ts'
-import { harnessTargets } from '../../../registry/subscriptions/targets.ts'
+import { triggers } from '../../../words/events.ts'
+import { priorities } from '../../../words/policies.ts'
+import { coalesceWindowMax, harnessTargets, retryForMax } from '../../../words/targets.ts'
 import { concepts, count, line, names, oneOf, time } from '../fields.ts'
 import { pageFields } from '../page.ts'
 

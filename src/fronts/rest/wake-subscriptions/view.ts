@@ -1,6 +1,4 @@
-import type { EventType, Trigger } from '../../../log/event.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import type { PresenceState } from '../../../registry/sessions/presence.ts'
 import { signingFormerKeys } from '../../../registry/subscriptions/former-keys.ts'
 import type { SubscriptionStatus } from '../../../registry/subscriptions/status.ts'
 import {
@@ -9,15 +7,17 @@ import {
   type WakeSubscription,
   type WakeTarget,
 } from '../../../registry/subscriptions/subscription.ts'
-import type { HarnessTarget } from '../../../registry/subscriptions/targets.ts'
 import type { TestedWake } from '../../../subscriptions/send-test.ts'
 import { type Attempt, attemptFor } from '../../../wakes/channel.ts'
 import type { UnsentEvent } from '../../../wakes/read/non-wakes.ts'
 import { messageIdOf } from '../../../wakes/rules/match.ts'
-import type { ReceiptStep } from '../../../wakes/rules/receipts.ts'
-import { reasonIn, sourceKind } from '../../../wakes/rules/sender-view.ts'
 import type { WakeStep } from '../../../wakes/rules/wake-history.ts'
 import type { Delivery, DeliveryOutcome } from '../../../wakes/store/delivery-store.ts'
+import type { EventType, Trigger } from '../../../words/events.ts'
+import type { PresenceState } from '../../../words/presence.ts'
+import type { ReceiptStep } from '../../../words/receipts.ts'
+import { reasonIn, sourceKind } from '../../../words/sender-view.ts'
+import type { HarnessTarget } from '../../../words/targets.ts'
 import { instant } from '../instant.ts'
 
 /** A wake subscription as its owner sees it, without its key. Instants are ISO 8601. */

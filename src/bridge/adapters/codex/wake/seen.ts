@@ -1,4 +1,4 @@
-import type { PresenceState } from '../../../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../../../words/presence.ts'
 import type { Queued, Turn } from '../app-server.ts'
 
 /** Where a wake is, and what its thread does. */

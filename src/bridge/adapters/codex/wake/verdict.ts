@@ -1,4 +1,4 @@
-import type { Reason } from '../../../../wakes/rules/sender-view.ts'
+import type { Reason } from '../../../../words/sender-view.ts'
 import type { WakeEnd } from '../../../adapter.ts'
 import type { Refusal } from '../rpc/refusals.ts'
 import type { Seen } from './seen.ts'

@@ -1,4 +1,4 @@
-import type { PresenceState } from '../../../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../../../words/presence.ts'
 import type { WakeEnd } from '../../../adapter.ts'
 import { reasonOfState } from '../../../reason-of-state.ts'
 import type { V1Api } from './api.ts'

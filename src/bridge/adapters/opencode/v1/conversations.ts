@@ -1,4 +1,4 @@
-import type { PresenceState } from '../../../../registry/sessions/presence.ts'
+import type { PresenceState } from '../../../../words/presence.ts'
 import type { HarnessSession } from '../../../adapter.ts'
 import { type OpenedWith, openedWith } from '../processes/arguments.ts'
 import { type Activity, readActivity, stateOf } from './activity.ts'

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { newSigningKey, signHeaders, verifyWake } from '../../src/webhooks/signature.ts'
+import { newSigningKey, signHeaders, verifyWake } from '../../src/words/signature.ts'
 
 const now = Math.floor(Date.now() / 1000)
 const key = newSigningKey()

@@ -1,3 +1,6 @@
+/** The identity of every operator: they share one mailbox and one identity in all projects. */
+export const operatorIdentity = '@operator'
+
 /**
  * What a key may do, in the order of power. `read`: reads and streams. `send`: mail, A2A sends, cancels. `work`:
  * the work of a harness: sessions, presence, task transitions, artifacts, mail status, claims. `manage`: subscriptions, push
@@ -19,3 +22,25 @@ export function parseScopes(text: string): readonly Scope[] {
 /** A cache: there are few different texts, and every request parses one. */
 const parsed = new Map<string, readonly Scope[]>()
 const parsedMax = 2 ** scopes.length
+
+/**
+ * The roles of operators and their scopes. `admin`: everything in all projects. `manager`: everything in its own projects, but it
+ * makes no projects and no operators. `viewer`: reads in its own projects.
+ */
+export const operatorRoles = {
+  admin: ['read', 'send', 'work', 'manage', 'mint'],
+  manager: ['read', 'send', 'work', 'manage', 'mint'],
+  viewer: ['read'],
+} as const satisfies Record<string, readonly Scope[]>
+
+export type OperatorRole = keyof typeof operatorRoles
+export const operatorRoleNames = Object.keys(operatorRoles) as OperatorRole[]
+
+export const permissionScopes = [
+  'CAN_REPLY_TO',
+  'CAN_READ_INBOX_OF',
+  'CAN_READ_MEMORIES_OF',
+  'CAN_MANAGE_SUBSCRIPTIONS_OF',
+] as const
+/** What a grantor allows a grantee to do. Source: S1-26, S1-45. */
+export type PermissionScope = (typeof permissionScopes)[number]

@@ -96,3 +96,10 @@ export type ConnectingTarget = {
 export function liveStatus(target: HarnessTarget, streamId: string | null): 'active' | 'waiting' {
   return targets[target].connects && streamId === null ? 'waiting' : 'active'
 }
+
+/** Coalescing in seconds when a subscription does not say. Source: S1-39, D3. */
+export const coalesceWindowDefault = 30
+export const coalesceWindowMax = 300
+
+/** The longest `retryForSeconds`: three days. Source: D31. */
+export const retryForMax = 259_200

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearestNames } from '../../src/registry/agents/nearest-names.ts'
+import { nearestNames } from '../../src/lib/nearest-names.ts'
 
 // S4-4
 test.each([
