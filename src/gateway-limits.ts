@@ -127,11 +127,7 @@ export const companyLimits = {
     'a second',
     'requests that one agent begins, evenly spaced; a sixtieth of its `requestsPerMinute` where that is more; further ones wait in its queue (`requestsInLine`). The same for requests of one address whose keys are not known to be valid; these wait two seconds at most',
   ),
-  pacedAtOnce: limit(
-    0.2,
-    'seconds',
-    'the time whose requests, or wakes, begin at once: 20 of 100 requests a second, 10 of 50 wakes',
-  ),
+  pacedAtOnce: limit(0.2, 'seconds', 'the time whose requests begin at once: 20 of 100 requests a second'),
   changeCost: limit(
     3,
     'items',
@@ -142,12 +138,6 @@ export const companyLimits = {
     'items',
     'requests that an MCP message over HTTP counts as for `paced`: a server of the SDK is made for it',
   ),
-  wakesPaced: limit(
-    50,
-    'a second',
-    'wakes and push notifications that begin for one agent with more than `wakeRuns`, evenly spaced; `pacedAtOnce` holds for them too',
-  ),
-  wakeRuns: limit(4, 'at a time', 'runs for subscriptions of one agent whose wakes are not paced'),
   few: limit(4, 'at a time', 'requests of one agent that go in at once; more wait for the requests of others'),
 } as const satisfies Record<string, Limit>
 /** Callers that continue although a rate is exceeded. An agent that waits as `Retry-After` says never reaches these limits. */
@@ -178,14 +168,18 @@ export const outboundLimits = {
     'delivery attempts of an agent to an origin that lets attempts time out',
   ),
   attemptsOfProject: limit(512, 'at a time', 'delivery attempts of a project'),
-  attemptsOfSlowAgent: limit(64, 'at a time', 'delivery attempts of an agent whose receivers let attempts time out'),
+  attemptsOfSlowAgent: limit(
+    32,
+    'at a time',
+    'delivery attempts of an agent to all origins that let attempts time out',
+  ),
   attemptsToOrigin: limit(128, 'at a time', 'delivery attempts to one origin, and connections to it'),
   hostsFile: limit(MiB, 'bytes', 'the hosts file of the machine'),
   lookupWait: limit(10, 'seconds', 'the wait in the queue for a name look-up; then the attempt is postponed'),
   lookups: limit(256, 'at a time', 'name look-ups of a gateway'),
   lookupsOfAgent: limit(8, 'at a time', 'name look-ups of an agent'),
   lookupsOfProject: limit(64, 'at a time', 'name look-ups of a project'),
-  lookupsOfSlowAgent: limit(2, 'at a time', 'name look-ups of an agent whose name servers do not answer'),
+  lookupsOfSlowAgent: limit(2, 'at a time', 'look-ups of names of an agent whose name servers do not answer'),
   namesKept: limit(10_000, 'items', 'cached answers of name servers'),
   nameKeptFor: limit(30, 'seconds', 'how long an answer of a name server is cached'),
   nameLookup: limit(5, 'seconds', 'one name look-up, with all its attempts'),
@@ -201,7 +195,12 @@ export const outboundLimits = {
   runsOfAgent: limit(
     512,
     'at a time',
-    'runs for subscriptions of one agent, on a gateway; the other subscriptions wait in the store',
+    'runs for subscriptions of one agent, on a gateway, but for those that only wait; the other subscriptions wait in the store',
+  ),
+  slowAttempts: limit(
+    256,
+    'at a time',
+    'delivery attempts of a gateway to origins that let attempts time out; half of them for one project',
   ),
   testWait: limit(5, 'seconds', 'the wait of a subscription test in the queue; then the test is refused'),
   testsOfAgent: limit(4, 'at a time', 'tests of the subscriptions of an agent'),

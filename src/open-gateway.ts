@@ -84,13 +84,9 @@ export async function openGateway(config: Config, world: World): Promise<Running
 
   // delivery
   const shares = new Shares(clock)
-  const isCompanyAround = (agentId: string): boolean => shares.isCompanyAround(agentId)
   const { timeoutMs } = config.webhooks
   const { signToken } = signer
-  const delivery = openDelivery(
-    { db, clock, log, random, cluster, outbound, secrets, signToken, isCompanyAround, timeoutMs },
-    undo,
-  )
+  const delivery = openDelivery({ db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs }, undo)
   const { core, notifier, engine, changes, changed, wakeStreams, notices } = delivery
 
   // MCP

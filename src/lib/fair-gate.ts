@@ -1,218 +1,91 @@
-/** Who pays for a place: an agent, and the project in which it does so. */
-export interface Payer {
-  readonly projectId: string
-  readonly agentId: string
+import { FairPlaces, type Payer, type Place, type PlaceBounds } from './fair-places.ts'
+
+/** An attempt that lasts longer is slow. */
+export const promptMs = 1_000
+/** How often the attempts in progress are looked at. */
+const lookMs = 250
+
+/** A place that was taken. */
+export interface Ticket {
+  readonly payer: Payer
+  readonly target: string
+  readonly since: number
+  lane: FairPlaces
+  place: Place
 }
-
-/** Places at the same time. `slow` is what is left to one whose targets keep us waiting. */
-interface GateBounds {
-  readonly total: number
-  readonly project: number
-  readonly agent: { readonly max: number; readonly slow: number }
-  /** One target, over all agents. */
-  readonly target: number
-  readonly agentTarget: { readonly max: number; readonly slow: number }
-}
-
-/** A part of the places, and who waits for one of them, in the order in which they are served. */
-class Share {
-  inFlight = 0
-  limit: number
-  readonly parent: Share | undefined
-  readonly queue = new Set<Share>()
-
-  constructor(parent: Share | undefined, limit: number) {
-    this.parent = parent
-    this.limit = limit
-  }
-
-  get hasRoom(): boolean {
-    return this.inFlight < this.limit
-  }
-
-  get isIdle(): boolean {
-    return this.inFlight === 0 && this.queue.size === 0
-  }
-}
-
-/** The share of one agent for one target. */
-export class Place extends Share {
-  readonly target: Share
-  readonly waiting = new Set<() => void>()
-
-  constructor(agent: Share, limit: number, target: Share) {
-    super(agent, limit)
-    this.target = target
-  }
-
-  override get isIdle(): boolean {
-    return this.inFlight === 0 && this.waiting.size === 0
-  }
-}
-
-class Agent extends Share {
-  readonly places = new Map<string, Place>()
-}
-
-class Project extends Share {
-  readonly agents = new Map<string, Agent>()
-}
-
-/** How many unused shares are remembered. */
-const idlePlacesMax = 8_192
 
 /**
- * Bounds what happens at the same time: in total, for each project, each agent and each target. Whoever finds no place waits;
- * projects are served round-robin, within a project its agents, within an agent its targets. A target that keeps us waiting is left with
- * few places, and so is its agent; each prompt answer gives one back. One agent's slow targets take nothing from another agent.
+ * Bounds attempts at targets. A target that keeps an agent waiting has places of its own, few for each agent, so that it takes none from
+ * healthy ones: an attempt moves there after a second if there is room, and the next ones begin there until one is prompt.
  */
 export class FairGate {
-  readonly #bounds: GateBounds
-  readonly #all: Share
-  readonly #projects = new Map<string, Project>()
-  readonly #targets = new Map<string, Share>()
-  #placeCount = 0
-  #sweepAt = idlePlacesMax
+  readonly #usual: FairPlaces
+  readonly #slow: FairPlaces
+  /** Attempts that may have to move, in the order in which they began. */
+  readonly #young = new Set<Ticket>()
+  #timer: NodeJS.Timeout | undefined
 
-  constructor(bounds: GateBounds) {
-    this.#bounds = bounds
-    this.#all = new Share(undefined, bounds.total)
+  constructor({ usual, slow }: { readonly usual: PlaceBounds; readonly slow: PlaceBounds }) {
+    this.#usual = new FairPlaces(usual)
+    this.#slow = new FairPlaces(slow)
   }
 
   get inFlight(): number {
-    return this.#all.inFlight
+    return this.#usual.inFlight + this.#slow.inFlight
   }
 
-  /** How many shares of targets it knows, in use or not. */
-  get remembered(): number {
-    return this.#placeCount
-  }
-
-  /** A place when there is one; else a wait for it, which ends with undefined when the signal aborts first. */
-  enter(payer: Payer, target: string, signal: AbortSignal): Place | Promise<Place | undefined> {
-    const place = this.#placeOf(payer, target)
-    if (place.waiting.size === 0 && hasRoom(place)) {
-      take(place)
-      return place
-    }
-    return new Promise((resolve) => {
-      const come = (): void => {
-        signal.removeEventListener('abort', giveUp)
-        resolve(place)
-      }
-      const giveUp = (): void => {
-        place.waiting.delete(come)
-        dequeueIfNoneWaits(place)
-        resolve(undefined)
-      }
-      if (signal.aborted) {
-        resolve(undefined)
-        return
-      }
-      place.waiting.add(come)
-      for (let share: Share = place; share.parent; share = share.parent) share.parent.queue.add(share)
-      signal.addEventListener('abort', giveUp, { once: true })
+  /** Returns a place when one is free; else a wait for it, which ends with undefined when the signal aborts first. */
+  enter(payer: Payer, target: string, signal: AbortSignal): Ticket | Promise<Ticket | undefined> {
+    const lane = this.#laneOf(payer, target)
+    const place = lane.placeOf(payer, target)
+    if (lane.tryTake(place)) return this.#begin(payer, target, lane, place)
+    return lane.take(place, signal).then((how) => {
+      if (how === 'moved') return this.enter(payer, target, signal)
+      return how === 'taken' ? this.#begin(payer, target, lane, place) : undefined
     })
   }
 
-  /** Gives a place back. `prompt`: the target took it or refused it soon; false: it kept us waiting. */
-  leave(place: Place, prompt: boolean): void {
-    const agent = place.parent!
-    for (let share: Share | undefined = place; share; share = share.parent) share.inFlight--
-    place.target.inFlight--
-    adjust(place, this.#bounds.agentTarget, prompt)
-    adjust(agent, this.#bounds.agent, prompt)
-    for (let next = this.#next(this.#all); next; next = this.#next(this.#all)) admit(next)
-  }
-
-  /** The next place that is served. Every share on the way to it goes to the end of its queue. */
-  #next(share: Share): Place | undefined {
-    if (!share.hasRoom) return undefined
-    if (share instanceof Place) return share.target.hasRoom ? share : undefined
-    for (const child of share.queue) {
-      const place = this.#next(child)
-      if (!place) continue
-      share.queue.delete(child)
-      share.queue.add(child)
-      return place
+  /** Gives a place back. `isPrompt`: the target took it or refused it soon; false: it kept us waiting. */
+  leave(ticket: Ticket, isPrompt: boolean): void {
+    const { payer, target, lane, place } = ticket
+    this.#young.delete(ticket)
+    const usual = this.#usual.placeOf(payer, target)
+    if (usual.isSlow === isPrompt) {
+      const before = this.#laneOf(payer, target).placeOf(payer, target)
+      usual.isSlow = !isPrompt
+      before.moveWaiting()
     }
-    return undefined
+    lane.leave(place)
   }
 
-  #placeOf({ projectId, agentId }: Payer, target: string): Place {
-    const known = this.#projects.get(projectId)?.agents.get(agentId)?.places.get(target)
-    return known ?? this.#addPlace(projectId, agentId, target)
+  #laneOf(payer: Payer, target: string): FairPlaces {
+    return this.#usual.placeOf(payer, target).isSlow ? this.#slow : this.#usual
   }
 
-  #addPlace(projectId: string, agentId: string, name: string): Place {
-    if (this.#placeCount >= this.#sweepAt) this.#sweep()
-    const { project: projectMax, agent: agentBounds, target: targetMax, agentTarget } = this.#bounds
-    const project = madeIn(this.#projects, projectId, () => new Project(this.#all, projectMax))
-    const agent = madeIn(project.agents, agentId, () => new Agent(project, agentBounds.max))
-    const target = madeIn(this.#targets, name, () => new Share(undefined, targetMax))
-    this.#placeCount++
-    return madeIn(agent.places, name, () => new Place(agent, agentTarget.max, target))
-  }
-
-  /** Forgets unused shares. If most are in use, they are not checked again before their number has doubled. */
-  #sweep(): void {
-    for (const [projectId, project] of this.#projects) {
-      for (const [agentId, agent] of project.agents) {
-        for (const [target, place] of agent.places) {
-          if (!place.isIdle) continue
-          agent.places.delete(target)
-          this.#placeCount--
-        }
-        if (agent.places.size === 0) project.agents.delete(agentId)
-      }
-      if (project.agents.size === 0) this.#projects.delete(projectId)
+  #begin(payer: Payer, target: string, lane: FairPlaces, place: Place): Ticket {
+    const ticket = { payer, target, since: performance.now(), lane, place }
+    if (lane === this.#usual) {
+      this.#young.add(ticket)
+      this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
     }
-    const used = new Set<string>()
-    for (const { agents } of this.#projects.values())
-      for (const { places } of agents.values()) for (const target of places.keys()) used.add(target)
-    for (const target of this.#targets.keys()) if (!used.has(target)) this.#targets.delete(target)
-    this.#sweepAt = Math.max(idlePlacesMax, 2 * this.#placeCount)
+    return ticket
   }
-}
 
-function hasRoom(place: Place): boolean {
-  if (!place.target.hasRoom) return false
-  for (let share: Share | undefined = place; share; share = share.parent) if (!share.hasRoom) return false
-  return true
-}
-
-function take(place: Place): void {
-  for (let share: Share | undefined = place; share; share = share.parent) share.inFlight++
-  place.target.inFlight++
-}
-
-/** Lets in who waits longest for this place. */
-function admit(place: Place): void {
-  const [come] = place.waiting
-  place.waiting.delete(come!)
-  dequeueIfNoneWaits(place)
-  take(place)
-  come!()
-}
-
-function dequeueIfNoneWaits(place: Place): void {
-  if (place.waiting.size > 0) return
-  let share: Share = place
-  while (share.parent) {
-    share.parent.queue.delete(share)
-    share = share.parent
-    if (share.queue.size > 0) return
+  /** Moves the attempts that have become slow, while there is room for them. */
+  #look(): void {
+    if (this.#young.size === 0) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+    const oldest = performance.now() - promptMs
+    for (const ticket of this.#young) {
+      if (ticket.since > oldest) return
+      const place = this.#slow.placeOf(ticket.payer, ticket.target)
+      if (!this.#slow.tryTake(place)) continue
+      this.#young.delete(ticket)
+      this.#usual.leave(ticket.place)
+      ticket.lane = this.#slow
+      ticket.place = place
+    }
   }
-}
-
-function adjust(share: Share, { max, slow }: { max: number; slow: number }, prompt: boolean): void {
-  share.limit = prompt ? Math.min(max, share.limit + 1) : Math.max(slow, share.limit >> 1)
-}
-
-function madeIn<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
-  const known = map.get(key)
-  if (known !== undefined) return known
-  const made = make()
-  map.set(key, made)
-  return made
 }

@@ -1,7 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import { setMaxListeners } from 'node:events'
 import { outboundLimits } from '../gateway-limits.ts'
-import { FairGate, type Payer } from '../lib/fair-gate.ts'
+import { FairGate, promptMs } from '../lib/fair-gate.ts'
+import type { Payer } from '../lib/fair-places.ts'
 import { within } from '../lib/within.ts'
 import { HostsFile } from './hosts-file.ts'
 import { type AskName, createAskName } from './name-servers.ts'
@@ -37,8 +38,6 @@ const {
 const failureKeptMs = 1_000
 /** The shortest time for which an answer is cached: enough to open the connection that needs it. */
 const keptMinMs = 1_000
-/** A look-up that takes longer is slow: an agent with slow look-ups gets fewer at a time. */
-const promptMs = 1_000
 const loopback: Addresses = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
@@ -57,11 +56,20 @@ export class NameResolver {
   readonly #closing = new AbortController()
   readonly #asking = new Map<string, Promise<Addresses | OutboundError>>()
   readonly #gate = new FairGate({
-    total: lookups.max,
-    project: lookupsOfProject.max,
-    agent: { max: lookupsOfAgent.max, slow: lookupsOfSlowAgent.max },
-    target: 1,
-    agentTarget: { max: 1, slow: 1 },
+    usual: {
+      total: lookups.max,
+      project: lookupsOfProject.max,
+      agent: lookupsOfAgent.max,
+      target: 1,
+      agentTarget: 1,
+    },
+    slow: {
+      total: lookups.max / 4,
+      project: lookupsOfProject.max / 4,
+      agent: lookupsOfSlowAgent.max,
+      target: 1,
+      agentTarget: 1,
+    },
   })
 
   constructor(options: NameResolverOptions = {}) {

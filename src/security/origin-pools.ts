@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Pool } from 'undici'
-import type { Payer } from '../lib/fair-gate.ts'
+import type { Payer } from '../lib/fair-places.ts'
 
 interface OriginPoolsOptions {
   /** Makes the look-up of one origin: `payer` returns on whose account it runs, `dialling` is called with the address to be dialled. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { Problem } from '../errors.ts'
 import { outboundLimits } from '../gateway-limits.ts'
-import type { Payer } from '../lib/fair-gate.ts'
+import type { Payer } from '../lib/fair-places.ts'
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
 import { Deadlines } from './deadlines.ts'
 import { withoutEcho } from './echoed-secrets.ts'
@@ -57,6 +57,8 @@ interface Destination {
 
 type Judged = { readonly ok: true; readonly to: Destination } | Extract<UrlVerdict, { ok: false }>
 
+/** One for each attempt that may be made at the same time. */
+const connectionsToOrigin = outboundLimits.attemptsToOrigin.max + outboundLimits.attemptsOfSlowAgent.max
 /** Number of cached verdicts on URLs: one URL is used thousands of times. */
 const judgedMax = 10_000
 
@@ -80,7 +82,7 @@ export class OutboundFetch implements AsyncDisposable {
         guardedLookup(this.#policy, (hostname) => this.#names.resolve(hostname, payer()), dialling),
       isPublic: (address) => publicPolicy.check(address).allowed,
       connectTimeoutMs: options.connectTimeoutMs ?? 5000,
-      connectionsPerOrigin: options.connectionsPerOrigin ?? outboundLimits.attemptsToOrigin.max,
+      connectionsPerOrigin: options.connectionsPerOrigin ?? connectionsToOrigin,
       originsMax: options.originsMax ?? outboundLimits.originsKept.max,
       originsOfAgentMax: outboundLimits.originsKeptOfAgent.max,
     })

@@ -8,7 +8,6 @@ import type { FindDelivered } from './read/pending.ts'
 import type { FindWaiting } from './read/waiting.ts'
 import { Dispatcher } from './run/dispatcher.ts'
 import { type OnDelivered, Recorder } from './run/recorder.ts'
-import { SendPace } from './run/send-pace.ts'
 import { KeptCounts } from './store/kept-counts.ts'
 
 interface EngineOptions extends Base {
@@ -22,8 +21,6 @@ interface EngineOptions extends Base {
   readonly findDelivered?: FindDelivered
   /** Finds what waits for an agent. */
   readonly findWaiting?: FindWaiting
-  /** Whether others than an agent use this gateway now. Without it, nobody is held back for others. */
-  readonly isCompanyAround?: (agentId: string) => boolean
 }
 
 /** The delivery engine: writes events to the log, and sends each to the subscriptions that it wakes. */
@@ -56,7 +53,6 @@ export function createEngine(options: EngineOptions): Engine {
   const { append } = writer
   const { areLeasesSafe, hasPeers } = cluster
   const recorder = new Recorder(db, writer, onDelivered, kept)
-  const pace = new SendPace(options.isCompanyAround ?? (() => false))
   const identities = new Map<string, string>()
   const run = {
     db,
@@ -66,7 +62,6 @@ export function createEngine(options: EngineOptions): Engine {
     channels,
     notifier,
     recorder,
-    pace,
     findDelivered,
     findWaiting,
     identities,

@@ -6,10 +6,19 @@ export type AttemptGate = FairGate
 
 export function createAttemptGate(): AttemptGate {
   return new FairGate({
-    total: limits.attempts.max,
-    project: limits.attemptsOfProject.max,
-    agent: { max: limits.attemptsOfAgent.max, slow: limits.attemptsOfSlowAgent.max },
-    target: limits.attemptsToOrigin.max,
-    agentTarget: { max: limits.attemptsOfAgentToOrigin.max, slow: limits.attemptsOfAgentToSlowOrigin.max },
+    usual: {
+      total: limits.attempts.max,
+      project: limits.attemptsOfProject.max,
+      agent: limits.attemptsOfAgent.max,
+      target: limits.attemptsToOrigin.max,
+      agentTarget: limits.attemptsOfAgentToOrigin.max,
+    },
+    slow: {
+      total: limits.slowAttempts.max,
+      project: limits.slowAttempts.max / 2,
+      agent: limits.attemptsOfSlowAgent.max,
+      target: limits.attemptsOfSlowAgent.max,
+      agentTarget: limits.attemptsOfAgentToSlowOrigin.max,
+    },
   })
 }

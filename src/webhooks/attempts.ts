@@ -1,6 +1,6 @@
 import pRetry from 'p-retry'
 import type { Clock } from '../lib/clock.ts'
-import type { Place } from '../lib/fair-gate.ts'
+import { promptMs, type Ticket } from '../lib/fair-gate.ts'
 import { isoTime } from '../lib/iso-time.ts'
 import type { Logger } from '../logger.ts'
 import type { Subscription } from '../registry/subscriptions/subscription.ts'
@@ -102,8 +102,6 @@ const stopped = (attempts: readonly Attempt[]): DeliveryResult => ({ outcome: 's
 
 type Tried = { attempt: Attempt; outcome: AttemptOutcome }
 
-/** A receiver that fails faster than this does not count as slow. */
-const promptMs = 1_000
 /** The wait, before jitter, of an attempt whose name look-up, or whose body, found no place. */
 const putOffMs = 2_000
 
@@ -114,7 +112,7 @@ function tryWithPlace(
   buildRequest: BuildRequest,
 ): Promise<Tried | 'no-room' | undefined> {
   const { subscription, signal } = order
-  const attempt = (place: Place) => tryInPlace(tools, place, subscription, buildRequest, signal)
+  const attempt = (place: Ticket) => tryInPlace(tools, place, subscription, buildRequest, signal)
   const entering = tools.gate.enter(subscription, originOf(subscription), signal)
   if (!(entering instanceof Promise)) return attempt(entering)
   return waitForPlace(tools, order, entering).then((place) => place && attempt(place))
@@ -123,8 +121,8 @@ function tryWithPlace(
 async function waitForPlace(
   { gate }: WebhookTools,
   order: DeliveryOrder,
-  entering: Promise<Place | undefined>,
-): Promise<Place | undefined> {
+  entering: Promise<Ticket | undefined>,
+): Promise<Ticket | undefined> {
   const held = await order.idle(entering)
   const place = await entering
   if (held || !place) return place
@@ -135,7 +133,7 @@ async function waitForPlace(
 /** Makes one attempt in a place that was taken for it, and frees the place. No answer is an outcome too. */
 export async function tryInPlace(
   tools: WebhookTools,
-  place: Place,
+  place: Ticket,
   subscription: Subscription,
   buildRequest: BuildRequest,
   signal: AbortSignal,

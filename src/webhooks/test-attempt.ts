@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { outboundLimits } from '../gateway-limits.ts'
-import type { Place } from '../lib/fair-gate.ts'
+import type { Ticket } from '../lib/fair-gate.ts'
 import type { Attempt, TestOrder } from '../wakes/channel.ts'
 import { type BuildRequest, originOf, tryInPlace, type WebhookTools } from './attempts.ts'
 
@@ -51,7 +51,7 @@ async function enterSoon(
   subscription: Order['subscription'],
   origin: string,
   signal: AbortSignal,
-): Promise<Place | undefined> {
+): Promise<Ticket | undefined> {
   const impatience = new AbortController()
   const entering = gate.enter(subscription, origin, AbortSignal.any([signal, impatience.signal]))
   if (!(entering instanceof Promise)) return entering

@@ -29,14 +29,13 @@ interface DeliveryParts extends Pick<World, 'clock' | 'log' | 'random'>, Pick<Co
   readonly secrets: SecretBox
   /** Signs the token of a push. */
   readonly signToken: SignToken
-  readonly isCompanyAround: (agentId: string) => boolean
   /** How long a receiver may take to answer, in ms. */
   readonly timeoutMs: number
 }
 
 /** Builds what delivers: the log, the channels, the engine over both, and the streams that receivers open. Nothing runs yet. */
 export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
-  const { db, clock, log, random, cluster, outbound, secrets, signToken, isCompanyAround, timeoutMs } = parts
+  const { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs } = parts
   const notifier = new LogNotifier(cluster.notifyGrown)
   cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
 
@@ -66,7 +65,6 @@ export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
       onDelivered: markDelivered,
       findDelivered,
       findWaiting,
-      isCompanyAround,
     }),
   )
   const core: Core = { db, clock, log, append: engine.append }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
 import { readLog } from '../support/process-ledger.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { engines, openStore } from './engines.ts'
 import { Inbox } from './inbox.ts'
 import { tell } from './insist.ts'
 import { forgotten, Load } from './load.ts'
@@ -13,13 +14,14 @@ const seed = numberFromEnv('FAULTS_SEED', 1)
 /** From when a process is up, or from its start where it may go before that. */
 const lifeMaxMs = 1_000
 
-test(`kill -9 at ${kills} random moments`, { timeout: 1_800_000 }, async () => {
+test.each(engines)(`kill -9 at ${kills} random moments (%s)`, { timeout: 1_800_000 }, async (engine) => {
   // Of its own, so that the seed repeats the kills however many requests come between.
   const random = seededRandom(seed)
   const slowness = seededRandom(seed + 1)
   const inbox = new Inbox()
   // Nothing worth a warning happens.
-  await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: 'warn' })
+  await using store = await openStore(engine)
+  await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: 'warn', ...store.env })
   await using first = await startReceiver(inbox.answering(() => slowness() * 10))
   await using second = await startReceiver(inbox.answering())
   await using third = await startReceiver(inbox.answering(() => slowness() * 40))
@@ -54,7 +56,7 @@ test(`kill -9 at ${kills} random moments`, { timeout: 1_800_000 }, async () => {
     tell(load.trouble),
   ]
   await balance(
-    `kill -9, ${kills + whileStarting} times`,
+    `kill -9, ${kills + whileStarting} times, ${engine}`,
     { client: gateway, inbox, watches, pushed: load.pushed },
     notes,
   )

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
+import { engines, openStore } from './engines.ts'
 import { Inbox } from './inbox.ts'
 import { tell } from './insist.ts'
 import { type RunningLiar, vouchedFor } from './liars.ts'
@@ -15,64 +16,71 @@ const stretchMs = 12_000
 const subscriptionsEach = 3
 const webhookTimeoutMs = 2_000
 const rssMaxMiB = 400
+/** A wake may always take this long: the liars keep the machine busy too. */
+const wakeMaxMs = 100
 
-test('receivers that lie delay no other receiver and cost no memory', { timeout: 300_000 }, async () => {
-  const inbox = new Inbox()
-  await using gateway = await startProcessGateway({
-    ROUSE_WEBHOOK_TIMEOUT: String(webhookTimeoutMs / 1000),
-    ROUSE_LOG_LEVEL: 'error',
-    NODE_EXTRA_CA_CERTS: vouchedFor,
-  })
-  await using honest = await startReceiver(inbox.answering())
-  await using running = await startAll()
-  const donna = await gateway.addAgent('@donna')
-  const watches = [
-    await watch(gateway, donna, honest.url, '@donna tasks'),
-    await watch(gateway, donna, honest.url, '@donna mail', { trigger: 'SENT_TO_ME' }),
-  ]
-  const load = new Load(gateway, { senders: [{ to: donna }, { to: donna }], pauseMs: 250, harness: donna })
-  inbox.onWake = load.onWake
+test.each(engines)(
+  'receivers that lie delay no other receiver and cost no memory (%s)',
+  { timeout: 300_000 },
+  async (engine) => {
+    const inbox = new Inbox()
+    await using store = await openStore(engine)
+    await using gateway = await startProcessGateway({
+      ...store.env,
+      ROUSE_WEBHOOK_TIMEOUT: String(webhookTimeoutMs / 1000),
+      ROUSE_LOG_LEVEL: 'error',
+      NODE_EXTRA_CA_CERTS: vouchedFor,
+    })
+    await using honest = await startReceiver(inbox.answering())
+    await using running = await startAll()
+    const donna = await gateway.addAgent('@donna')
+    const watches = [
+      await watch(gateway, donna, honest.url, '@donna tasks'),
+      await watch(gateway, donna, honest.url, '@donna mail', { trigger: 'SENT_TO_ME' }),
+    ]
+    const load = new Load(gateway, { senders: [{ to: donna }, { to: donna }], pauseMs: 250, harness: donna })
+    inbox.onWake = load.onWake
 
-  const without = await measure(gateway, inbox, watches[0]!)
-  const trapped: { liar: RunningLiar; id: string }[] = []
-  for (const liar of running.liars) {
-    for (let i = 0; i < subscriptionsEach; i++) {
-      trapped.push({ liar, id: (await gateway.subscribe(donna, `${liar.url}${i}`)).id })
+    const without = await measure(gateway, inbox, watches[0]!)
+    const trapped: { liar: RunningLiar; id: string }[] = []
+    for (const liar of running.liars) {
+      for (let i = 0; i < subscriptionsEach; i++) {
+        trapped.push({ liar, id: (await gateway.subscribe(donna, `${liar.url}${i}`)).id })
+      }
     }
-  }
-  const among = await measure(gateway, inbox, watches[0]!)
-  await load.stop()
+    const among = await measure(gateway, inbox, watches[0]!)
+    await load.stop()
 
-  const recorded = new Map<string, string[]>()
-  for (const { liar, id } of trapped) {
-    const seen = await until(
-      async () => (await readDeliveries(gateway, id)).flatMap(({ attempts }) => attempts),
-      (attempts) => attempts.length > 0,
-      30_000,
-    )
-    recorded.set(liar.name, [
-      ...(recorded.get(liar.name) ?? []),
-      ...seen.map(({ status, error }) => String(status ?? error)),
+    const recorded = new Map<string, string[]>()
+    for (const { liar, id } of trapped) {
+      const seen = await until(
+        async () => (await readDeliveries(gateway, id)).flatMap(({ attempts }) => attempts),
+        (attempts) => attempts.length > 0,
+        30_000,
+      )
+      recorded.set(liar.name, [
+        ...(recorded.get(liar.name) ?? []),
+        ...seen.map(({ status, error }) => String(status ?? error)),
+      ])
+    }
+    const notes = [
+      `without liars: ${sentenceOf(without)}`,
+      `among ${trapped.length} subscriptions of ${running.liars.length} liars: ${sentenceOf(among)}`,
+      ...[...recorded].map(([name, tries]) => `${name}: ${tries.length} tries, recorded as ${[...new Set(tries)]}`),
+      `${load.acceptedCount} messages accepted; ${tell(load.trouble)}`,
+    ]
+    const rows = await balance(`receivers that lie, ${engine}`, { client: gateway, inbox, watches }, notes)
+    expect(rows).toMatchObject([
+      { failed: 0, repeats: 0 },
+      { failed: 0, repeats: 0 },
     ])
-  }
-  const notes = [
-    `without liars: ${sentenceOf(without)}`,
-    `among ${trapped.length} subscriptions of ${running.liars.length} liars: ${sentenceOf(among)}`,
-    ...[...recorded].map(([name, tries]) => `${name}: ${tries.length} tries, recorded as ${[...new Set(tries)]}`),
-    `${load.acceptedCount} messages accepted; ${tell(load.trouble)}`,
-  ]
-  const rows = await balance('receivers that lie', { client: gateway, inbox, watches }, notes)
-  expect(rows).toMatchObject([
-    { failed: 0, repeats: 0 },
-    { failed: 0, repeats: 0 },
-  ])
-  for (const { name, recorded: expected } of running.liars)
-    expect([name, ...new Set(recorded.get(name))]).toEqual([name, String(expected)])
-  // A run to a liar waits for its time-out. The benchmark measures the small effect on others; here the machine may be busy.
-  expect(among.p99).toBeLessThan(Math.max(webhookTimeoutMs * 0.75, without.p99 * 4))
-  expect(among.rssMiB).toBeLessThanOrEqual(rssMaxMiB)
-  expect(await forgotten(gateway, load.acknowledged)).toEqual([])
-})
+    for (const { name, recorded: expected } of running.liars)
+      expect([name, ...new Set(recorded.get(name))]).toEqual([name, String(expected)])
+    expect(among.p99).toBeLessThan(Math.max(wakeMaxMs, without.p99 * 1.2))
+    expect(among.rssMiB).toBeLessThanOrEqual(rssMaxMiB)
+    expect(await forgotten(gateway, load.acknowledged)).toEqual([])
+  },
+)
 
 interface Measured {
   count: number

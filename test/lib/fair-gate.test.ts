@@ -1,99 +1,72 @@
 import { expect, test } from 'vitest'
-import { FairGate, type Payer, type Place } from '../../src/lib/fair-gate.ts'
+import { FairGate, promptMs, type Ticket } from '../../src/lib/fair-gate.ts'
+import { until } from '../support/until.ts'
 
-const bounds = { total: 20, project: 12, agent: { max: 8, slow: 4 }, target: 6, agentTarget: { max: 5, slow: 2 } }
-const payer = (agentId: string, projectId = 'p'): Payer => ({ agentId, projectId })
-const iteration = () => new Promise(setImmediate)
-const patient = new AbortController().signal
+const usual = { total: 20, project: 12, agent: 8, target: 6, agentTarget: 5 }
+const slow = { total: 4, project: 4, agent: 3, target: 3, agentTarget: 2 }
+const a = { agentId: 'a', projectId: 'p' }
 
-/** Asks for places and keeps those that come, in the order in which they came. */
-function crowd(gate = new FairGate(bounds)) {
-  const came: { who: string; place: Place }[] = []
-  const ask = (who: string, by: Payer, target: string, signal = new AbortController().signal): void => {
-    const entering = gate.enter(by, target, signal)
-    const arrive = (place: Place | undefined) => place && came.push({ who, place })
-    if (entering instanceof Promise) void entering.then(arrive)
-    else arrive(entering)
+/** Asks for places of one agent and keeps the tickets that come, by target. */
+function crowd() {
+  const gate = new FairGate({ usual, slow })
+  const came = new Map<string, Ticket[]>()
+  const at = (target: string): Ticket[] => {
+    if (!came.has(target)) came.set(target, [])
+    return came.get(target)!
   }
-  const count = (who: string) => came.filter((one) => one.who === who).length
-  const leave = (who: string, prompt = true): void => {
-    const index = came.findIndex((one) => one.who === who)
-    gate.leave(came.splice(index, 1)[0]!.place, prompt)
+  const ask = (target: string, count: number): void => {
+    for (let i = 0; i < count; i++) {
+      const entering = gate.enter(a, target, new AbortController().signal)
+      if (entering instanceof Promise) void entering.then((ticket) => ticket && at(target).push(ticket))
+      else at(target).push(entering)
+    }
   }
-  return { gate, came, ask, count, leave }
+  const leave = (target: string, isPrompt: boolean): void => gate.leave(at(target).shift()!, isPrompt)
+  return { gate, ask, leave, count: (target: string) => at(target).length }
 }
 
-test('a target, an agent, a project and all together have as many places as they are allowed', () => {
-  const { gate, ask, count } = crowd()
-  for (let i = 0; i < 10; i++) ask('one target', payer('a', 'p'), 'http://a')
-  expect(count('one target')).toBe(5)
-  for (let i = 0; i < 10; i++) ask('other target', payer('a', 'p'), 'http://b')
-  expect(count('other target')).toBe(3)
-  for (let i = 0; i < 10; i++) ask('same target', payer('b', 'p'), 'http://a')
-  expect(count('same target')).toBe(1)
-  for (let i = 0; i < 10; i++) ask('same project', payer('b', 'p'), `http://c${i}`)
-  expect(count('same project')).toBe(3)
-  for (let i = 0; i < 20; i++) ask('other project', payer(`c${i}`, 'q'), `http://d${i}`)
-  expect(count('other project')).toBe(8)
-  expect(gate.inFlight).toBe(20)
-})
+const iteration = () => new Promise(setImmediate)
 
-test('places that become free go round: projects, their agents, the agents’ targets', async () => {
-  const { ask, came, leave, gate } = crowd(new FairGate({ ...bounds, total: 4 }))
-  for (let i = 0; i < 4; i++) ask('first', payer(`f${i}`), `http://f${i}`)
-  for (let i = 0; i < 4; i++) ask('p a 1', payer('a', 'p'), 'http://1')
-  for (let i = 0; i < 4; i++) ask('p a 2', payer('a', 'p'), 'http://2')
-  for (let i = 0; i < 4; i++) ask('p b', payer('b', 'p'), 'http://1')
-  for (let i = 0; i < 4; i++) ask('q', payer('c', 'q'), 'http://1')
-  const order: string[] = []
-  for (let i = 0; i < 8; i++) {
-    leave(came[0]!.who)
-    await iteration()
-    order.push(came.at(-1)!.who)
+test('an agent’s targets that keep it waiting share a few places, and its healthy target has all of the others', async () => {
+  const { ask, leave, count } = crowd()
+  for (let i = 0; i < 4; i++) {
+    ask(`dead${i}`, 1)
+    leave(`dead${i}`, false)
   }
-  expect(order).toEqual(['p a 1', 'q', 'p b', 'q', 'p a 2', 'q', 'p b', 'q'])
-  expect(gate.inFlight).toBe(4)
+  for (let i = 0; i < 4; i++) ask(`dead${i}`, 5)
+  expect([0, 1, 2, 3].map((i) => count(`dead${i}`))).toEqual([2, 1, 0, 0])
+  ask('healthy', 5)
+  expect(count('healthy')).toBe(5)
 })
 
-test('a target that keeps its agent waiting is left with few places, and its agent too; prompt answers give them back', async () => {
-  const { gate, ask, count, leave } = crowd()
-  for (let i = 0; i < 5; i++) ask('dead', payer('a'), 'http://dead')
-  for (let i = 0; i < 5; i++) leave('dead', false)
-  for (let i = 0; i < 5; i++) ask('dead', payer('a'), 'http://dead')
-  expect(count('dead')).toBe(2)
-  for (let i = 0; i < 5; i++) ask('healthy', payer('a'), 'http://healthy')
-  expect(count('healthy')).toBe(2)
-  for (let i = 0; i < 5; i++) ask('other agent', payer('b'), 'http://dead')
-  expect(count('other agent')).toBe(4) // the target's own bound is six
+test('what waits for a target that becomes slow waits with the slow ones; a prompt answer lets it go back', async () => {
+  const { gate, ask, leave, count } = crowd()
+  ask('target', 8)
+  expect(count('target')).toBe(5)
+  leave('target', false)
+  await iteration()
+  expect(count('target')).toBe(4 + 2)
+  leave('target', true)
+  await iteration()
+  expect(count('target')).toBe(5 + 1)
+  while (count('target') > 0) leave('target', true)
+  expect(gate.inFlight).toBe(0)
+})
+
+test('attempts that hang leave their places to others after a second', async () => {
+  const { ask, count, leave, gate } = crowd()
+  ask('hanging0', 4)
+  ask('hanging1', 4)
+  ask('healthy', 1)
+  expect(count('healthy')).toBe(0)
+  const since = performance.now()
+  await until(
+    () => count('healthy'),
+    (places) => places === 1,
+  )
+  expect(performance.now() - since).toBeGreaterThan(promptMs * 0.9)
+  expect(gate.inFlight).toBe(9)
+  for (let i = 0; i < 4; i++) for (const target of ['hanging0', 'hanging1']) leave(target, false)
   leave('healthy', true)
-  await iteration()
-  expect(count('healthy')).toBe(3)
-  expect(gate.inFlight).toBe(2 + 3 + 4)
-})
-
-test('who gives up holds no place, and takes nobody else out of the queue', async () => {
-  const { gate, ask, count, leave } = crowd()
-  for (let i = 0; i < 5; i++) ask('first', payer('a'), 'http://a')
-  const impatient = new AbortController()
-  ask('impatient', payer('a'), 'http://a', impatient.signal)
-  ask('patient', payer('a'), 'http://a')
-  impatient.abort()
-  leave('first')
-  await iteration()
-  expect([count('impatient'), count('patient'), gate.inFlight]).toEqual([0, 1, 5])
-})
-
-test('who had given up before is not let in', async () => {
-  const { gate, ask } = crowd()
-  for (let i = 0; i < 5; i++) ask('first', payer('a'), 'http://a')
-  expect(await gate.enter(payer('a'), 'http://a', AbortSignal.abort())).toBeUndefined()
-})
-
-test('what nobody uses is forgotten: 100,000 targets of an agent leave room for what is in use', () => {
-  const gate = new FairGate({ ...bounds, agent: { max: 20, slow: 20 } })
-  const kept = gate.enter(payer('b'), 'http://kept', patient) as Place
-  for (let i = 0; i < 100_000; i++) gate.leave(gate.enter(payer('a'), `http://${i}`, patient) as Place, false)
-  expect(gate.inFlight).toBe(1)
-  expect(gate.remembered).toBeLessThan(10_000)
-  expect(gate.enter(payer('b'), 'http://kept', patient)).toBe(kept)
+  expect(gate.inFlight).toBe(0)
 })

@@ -57,13 +57,13 @@ test('when all slots are in use the next subscription waits for one, and the pro
   }
 })
 
-test('a run that only waits for its next try takes no slot', async () => {
+test('a run that only waits for its next try takes no slot, from its agent neither', async () => {
   const orders: DeliveryOrder[] = []
   await using engine = await openEngine(async (order) => {
     orders.push(order)
     return (await order.retryAt([], engine.clock.now() + 1000)) ? arrived : stopped
   })
-  await engine.add(targets(1546))
+  await engine.add(targets(1546, 1))
   await using _dispatcher = engine.start()
   await engine.append()
   await until(

@@ -15,7 +15,6 @@ import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { createEngine, type Engine as StartedEngine } from '../../src/wakes/engine.ts'
 import { Recorder } from '../../src/wakes/run/recorder.ts'
-import { SendPace } from '../../src/wakes/run/send-pace.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { openStore } from '../support/store.ts'
 import { messageSent, subscriptionOf } from './builders.ts'
@@ -46,7 +45,6 @@ export async function openEngine(deliver: Deliver) {
     channels,
     notifier,
     recorder: new Recorder(db, writer),
-    pace: new SendPace(() => false),
     identities: new Map(),
     areLeasesSafe: () => true,
     hasPeers: () => false,

@@ -7,7 +7,6 @@ import { findSubscription } from '../../src/registry/subscriptions/subscription-
 import type { Transaction } from '../../src/storage/database.ts'
 import { decideWakes } from '../../src/wakes/commit/decide-wakes.ts'
 import { findCandidates, indexByAudience } from '../../src/wakes/commit/schedule.ts'
-import { Starts } from '../../src/wakes/run/starts.ts'
 import { until } from '../support/until.ts'
 import { messageSent } from './builders.ts'
 import { arrived, openEngine } from './engine.ts'
@@ -128,24 +127,4 @@ test('one broadcast wakes hundreds of subscriptions of each agent, each once, an
   }
   expect([...sent.keys()].sort()).toEqual(woken)
   expect(new Set(sent.values())).toEqual(new Set([1]))
-})
-
-test('a few runs begin in each iteration of the event loop, in their order', async () => {
-  const starts = new Starts()
-  const begun: number[] = []
-  for (let n = 0; n < 40; n++) {
-    const turn = starts.turn(n + 4)
-    if (turn) void turn.then(() => begun.push(n))
-    else begun.push(n)
-  }
-  // An agent that has few does not wait for one that has many.
-  expect(starts.turn(3)).toBeUndefined()
-  const counts = [begun.length]
-  for (let iteration = 1; iteration <= 3; iteration++) {
-    await new Promise(setImmediate)
-    counts.push(begun.length)
-  }
-  expect(counts).toEqual([16, 32, 40, 40])
-  expect(begun).toEqual(Array.from({ length: 40 }, (_, n) => n))
-  expect(starts.turn(44)).toBeUndefined()
 })

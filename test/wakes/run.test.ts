@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
-import { companyLimits } from '../../src/gateway-limits.ts'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
 import type { RunContext } from '../../src/wakes/run/run-context.ts'
 import { runSubscription } from '../../src/wakes/run/run-subscription.ts'
-import { SendPace } from '../../src/wakes/run/send-pace.ts'
 import { listDeliveries } from '../../src/wakes/store/delivery-store.ts'
 import { leaseDue } from '../../src/wakes/store/lease-store.ts'
 import { until } from '../support/until.ts'
@@ -15,12 +13,12 @@ const target = { url: 'http://127.0.0.1:9/' }
 const stopped: DeliveryResult = { ...arrived, outcome: 'stopped' }
 
 /** Starts the run of a subscription that is due, and notes when it says that it waits. */
-async function start(engine: Engine, { runs = 1, ...context }: { runs?: number } & Partial<RunContext> = {}) {
+async function start(engine: Engine, context: Partial<RunContext> = {}) {
   const [subscription] = await leaseDue(engine.db, 'me', 1)
   const controller = new AbortController()
   const waiting: boolean[] = []
   const { signal } = controller
-  const control = { signal, countRuns: () => runs, setWaiting: (isWaiting: boolean) => waiting.push(isWaiting) }
+  const control = { signal, setWaiting: (isWaiting: boolean) => waiting.push(isWaiting) }
   const ended = runSubscription({ ...engine.context, ...context }, subscription!, 'me', control)
   return { ended, waiting, stop: () => controller.abort() }
 }
@@ -121,50 +119,4 @@ test('a subscription that degrades sends no further event', async () => {
     leaseOwner: null,
     cursorLogId: 0,
   })
-})
-
-/** A subscription with one event to send, whose receiver notes in `sent` what it gets. */
-async function openWith(sent: number[]): Promise<Engine> {
-  const engine = await openEngine(async ({ emission }) => {
-    sent.push(emission.logId)
-    return arrived
-  })
-  await engine.add([{ id, coalesceMs: 0 }])
-  await engine.append()
-  return engine
-}
-
-/** The run of an agent with many, beside others, whose pace lets it begin after three seconds. */
-async function startInPace(engine: Engine) {
-  const pace = new SendPace(() => true, engine.clock)
-  const runs = companyLimits.wakeRuns.max + 1
-  while ((pace.count('agent_donna', runs) ?? 0) < 3_000);
-  const run = await start(engine, { runs, pace, hasPeers: () => true })
-  await until(
-    () => run.waiting,
-    ([waits]) => waits === true,
-  )
-  return run
-}
-
-test('a run that has waited for its pace sends then, also where other gateways could take the subscription', async () => {
-  const sent: number[] = []
-  await using engine = await openWith(sent)
-  await engine.append()
-  const run = await startInPace(engine)
-  expect(sent).toEqual([])
-  engine.clock.advance(4_000)
-  await run.ended
-  expect(sent).toEqual([1, 2])
-  expect(await stored(engine)).toMatchObject({ leaseOwner: null, dueAt: null, cursorLogId: 2 })
-})
-
-test('a run that ends while it waits for its pace leaves its subscription due', async () => {
-  const sent: number[] = []
-  await using engine = await openWith(sent)
-  const run = await startInPace(engine)
-  run.stop()
-  await run.ended
-  expect(sent).toEqual([])
-  expect(await stored(engine)).toMatchObject({ leaseOwner: null, dueAt: engine.clock.now(), cursorLogId: 0 })
 })

@@ -7,11 +7,10 @@ import { leaseDue, nextDueAt, pullForward } from '../store/lease-store.ts'
 import type { RunControl } from './run.ts'
 import type { RunContext } from './run-context.ts'
 import { runSubscription } from './run-subscription.ts'
-import { RunsOfAgents } from './runs-of-agents.ts'
-import { Starts } from './starts.ts'
 
-/** How many runs there are at the same time. Each costs one request in flight and a page of events. */
+/** How many runs there are at the same time, but for those that only wait: in all, and of one agent. */
 const runsMax = outboundLimits.runs.max
+const runsOfAgentMax = outboundLimits.runsOfAgent.max
 /** How many due subscriptions are leased at once. */
 const batchMax = 64
 /** Batch size when several gateways share the work. */
@@ -31,12 +30,13 @@ interface LiveRun {
 export class Dispatcher implements AsyncDisposable {
   readonly #context: RunContext
   readonly #runs = new Map<string, LiveRun>()
-  readonly #runsOfAgents = new RunsOfAgents(outboundLimits.runsOfAgent.max)
-  readonly #starts = new Starts()
+  #busy = 0
+  readonly #busyOfAgent = new Map<string, number>()
+  /** Agents with as many runs as they may have. Nothing is leased for them: their subscriptions wait in the store. */
+  readonly #full = new Set<string>()
   readonly #stopping = new AbortController()
   readonly #id: string
   #leases = 0
-  #waitingRuns = 0
   #loop: Promise<void> | undefined
   #wake = () => {}
   #isNotified = false
@@ -58,7 +58,7 @@ export class Dispatcher implements AsyncDisposable {
 
   /** Returns an owner to lease an idle subscription of this agent with, while there is room to run it at once. */
   offer(agentId: string): string | undefined {
-    const hasRoom = this.isRunning && this.#busyRuns < runsMax && !this.#runsOfAgents.isFull(agentId)
+    const hasRoom = this.isRunning && this.#busy < runsMax && !this.#full.has(agentId)
     return hasRoom ? this.#newOwner() : undefined
   }
 
@@ -120,7 +120,7 @@ export class Dispatcher implements AsyncDisposable {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       this.#isNotified = false
-      const wanted = Math.min(this.#context.hasPeers() ? sharedBatchMax : batchMax, runsMax - this.#busyRuns)
+      const wanted = Math.min(this.#context.hasPeers() ? sharedBatchMax : batchMax, runsMax - this.#busy)
       try {
         await this.#followClock()
         if (wanted <= 0) await this.#wait(sweepMs)
@@ -151,7 +151,7 @@ export class Dispatcher implements AsyncDisposable {
 
   async #lease(limit: number): Promise<number> {
     const owner = this.#newOwner()
-    const leased = await leaseDue(this.#context.db, owner, limit, this.#runsOfAgents.full)
+    const leased = await leaseDue(this.#context.db, owner, limit, [...this.#full])
     for (const subscription of leased) this.#start(subscription, owner)
     return leased.length
   }
@@ -165,19 +165,15 @@ export class Dispatcher implements AsyncDisposable {
     const control = {
       event,
       signal: controller.signal,
-      countRuns: () => this.#runsOfAgents.countOf(subscription.agentId),
-      setWaiting: (waiting: boolean) => this.#countWaiting(waiting),
+      setWaiting: (isWaiting: boolean) => this.#count(subscription.agentId, isWaiting ? -1 : 1),
     }
-    const turn = this.#starts.turn(this.#runsOfAgents.countOf(subscription.agentId))
-    const begun = turn ? Promise.all([turn, before?.done]) : (before?.done ?? Promise.resolve())
-    const done = begun.then(() => this.#work(subscription, owner, control))
+    const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
     const run = { controller, done }
     this.#runs.set(subscription.id, run)
-    this.#runsOfAgents.add(subscription.agentId)
+    this.#count(subscription.agentId, 1)
     void done.then(() => {
       if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
-      if (this.#runsOfAgents.remove(subscription.agentId)) this.notifyDue()
-      this.#announceRoom()
+      this.#count(subscription.agentId, -1)
     })
   }
 
@@ -187,22 +183,19 @@ export class Dispatcher implements AsyncDisposable {
     if (dueAt !== undefined || control.signal.aborted) this.notifyDue(dueAt)
   }
 
-  get #busyRuns(): number {
-    return this.#runs.size - this.#waitingRuns
-  }
-
-  #countWaiting(waiting: boolean): void {
-    this.#waitingRuns += waiting ? 1 : -1
-    if (waiting) this.#announceRoom()
-  }
-
-  #announceRoom(): void {
-    if (this.#busyRuns === runsMax - 1) this.notifyDue()
+  /** Counts a run as busy, or no longer. Where that makes room, what waits in the store can be leased. */
+  #count(agentId: string, change: 1 | -1): void {
+    const ofAgent = (this.#busyOfAgent.get(agentId) ?? 0) + change
+    if (ofAgent === 0) this.#busyOfAgent.delete(agentId)
+    else this.#busyOfAgent.set(agentId, ofAgent)
+    this.#busy += change
+    if (ofAgent >= runsOfAgentMax) this.#full.add(agentId)
+    else if (this.#full.delete(agentId) || (change < 0 && this.#busy === runsMax - 1)) this.notifyDue()
   }
 
   async #idle(): Promise<void> {
     if (this.#isNotified) return
-    const dueAt = await nextDueAt(this.#context.db, this.#id, this.#runsOfAgents.full)
+    const dueAt = await nextDueAt(this.#context.db, this.#id, [...this.#full])
     const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - this.#context.clock.now())
     if (this.#isNotified || delayMs <= 0) return
     await this.#wait(delayMs)

@@ -4,14 +4,12 @@ import type { Channels } from '../channel.ts'
 import type { FindDelivered } from '../read/pending.ts'
 import type { FindWaiting } from '../read/waiting.ts'
 import type { Recorder } from './recorder.ts'
-import type { SendPace } from './send-pace.ts'
 
 /** What all runs of a gateway share. */
 export interface RunContext extends Core {
   readonly channels: Channels
   readonly notifier: LogNotifier
   readonly recorder: Recorder
-  readonly pace: SendPace
   /** Mail that it finds has already reached its recipient: no wake is sent for it. */
   readonly findDelivered?: FindDelivered
   /** Finds the unread mail and the open tasks of an agent: what waits for it. */

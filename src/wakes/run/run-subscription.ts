@@ -41,7 +41,6 @@ export async function runSubscription(
 async function work(run: Run): Promise<number | undefined> {
   const { context, subscription, lease, event } = run
   const sender = new Sender(run)
-  if (!(await sender.mayBegin())) return undefined
   const reader = new PendingReader(run)
   // A subscription that was leased for one event was idle, so it has no requested replays.
   let isOurs = event !== undefined || ((await finishUnfinished(run, sender)) && (await sendReplays(run, sender)))

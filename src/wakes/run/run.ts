@@ -9,8 +9,6 @@ export interface RunControl {
   readonly event?: LogEvent | undefined
   /** Aborted when the gateway stops or the subscription changes: waits end at once, and the run ends soon. */
   readonly signal: AbortSignal
-  /** Returns how many runs the agent of the subscription has now. */
-  readonly countRuns: () => number
   /** Says whether the run only waits. A waiting run costs nothing and takes no slot. */
   setWaiting(waiting: boolean): void
 }

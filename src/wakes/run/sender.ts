@@ -1,4 +1,3 @@
-import { sleep } from '../../lib/clock.ts'
 import { targets } from '../../words/targets.ts'
 import { type Attempt, type DeliveryResult, deliver } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
@@ -23,8 +22,6 @@ export class Sender {
   #isResuming: boolean
   /** What goes to a stream is kept, and then written, in the order in which it was started, however the store answers. */
   readonly #sequence: Sequence | undefined
-  /** Whether the next emission was counted, and has waited, before the run began. */
-  #isCounted = false
 
   constructor(run: Run) {
     const { subscription } = run
@@ -33,23 +30,6 @@ export class Sender {
     this.#isResuming = run.event === undefined
     const isStreamed = subscription.kind === 'wake' && targets[subscription.harnessTarget].connects
     this.#sequence = isStreamed ? new Sequence() : undefined
-  }
-
-  /**
-   * Waits until the agent may be sent one more, before anything is read for it: hundreds of runs that one event begins would read at
-   * once. False: the lease has ended.
-   */
-  async mayBegin(): Promise<boolean> {
-    const waitMs = this.#countInPace()
-    this.#isCounted = waitMs !== undefined
-    if (!waitMs) return true
-    const { waits } = this.#acts
-    waits.begin()
-    const begun = await this.#waitInPace(waitMs).finally(() => waits.end())
-    const { context, lease } = this.#run
-    if (begun) lease.beginAt(context.clock.now())
-    else await requeue(this.#run, context.clock.now())
-    return begun
   }
 
   /** Sends one emission. `cursorLogId`: where the subscription stands once it is decided. False: the lease has ended. */
@@ -65,7 +45,6 @@ export class Sender {
     const slot = this.#sequence?.next()
     waits.begin()
     try {
-      if (!(await this.#inPace())) return stopped(none)
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped(none)
       const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
       this.#isResuming = prior !== undefined
@@ -99,24 +78,6 @@ export class Sender {
     recorder.arrived(lease, emission, result.attempts, arrival ?? 'delivered')
     if (recorder.backlog(lease) < backlogMax) return !lease.isLost
     return recorder.settled(lease).then(() => !lease.isLost)
-  }
-
-  /** Waits until the agent may be sent one more, unless the run has done so. False: the run stops, or the lease was lost meanwhile. */
-  #inPace(): boolean | Promise<boolean> {
-    const waitMs = this.#isCounted ? 0 : this.#countInPace()
-    this.#isCounted = false
-    return waitMs ? this.#waitInPace(waitMs) : true
-  }
-
-  #countInPace(): number | undefined {
-    const { context, subscription, countRuns } = this.#run
-    return context.pace.count(subscription.agentId, countRuns())
-  }
-
-  async #waitInPace(waitMs: number): Promise<boolean> {
-    const { context, signal, lease } = this.#run
-    const begins = sleep(context.pace.clock, waitMs, signal).then(() => true)
-    return (await this.#acts.waitFor(begins)) === true && !lease.isLost && !signal.aborted
   }
 
   async #write(

@@ -30,7 +30,7 @@ export class Lease implements LeaseKey {
   readonly audience: string
   readonly owner: string
   /** When its work began, ms since the epoch. */
-  #since: number
+  readonly #since: number
   #progress: Progress
   #isLost = false
   #hasAnnounced = false
@@ -84,11 +84,6 @@ export class Lease implements LeaseKey {
 
   sentReleased(): void {
     this.#hasSentReleased = true
-  }
-
-  /** Its work begins now, and not before: until now its run has waited. */
-  beginAt(now: number): void {
-    this.#since = now
   }
 
   /** Whether it has been worked on long enough for other gateways to take over. */
