@@ -35,14 +35,14 @@ function openStore(start = startThread) {
   const clock = new FakeClock()
   const thread = new CheckpointThread(path, start)
   const asked = vi.spyOn(thread, 'checkpoint')
-  const checkpoints = new Checkpoints(path, clock, thread)
+  const checkpoints = new Checkpoints(writer, clock, thread)
   const commits = new GroupCommit(writer, wal, clock, checkpoints)
   onTestFinished(async () => {
     await commits.close()
     await checkpoints.close()
     wal.close()
     writer.close()
-    checkpoints.closeFiles()
+    checkpoints.closeFile()
     directory[Symbol.dispose]()
   })
   const notes = new Map<number, Buffer>()
@@ -119,10 +119,10 @@ test('without a thread the main thread makes the checkpoints', async () => {
 })
 
 test('writers wait for the last checkpoint a tenth of a second at most, and once', async () => {
-  // It says of four checkpoints that they are made, and of the fifth, which is the last, nothing.
+  // It answers four checkpoints, each of which leaves much, and not the fifth, which is the last.
   const script = `let made = 0
     const { parentPort } = require('node:worker_threads')
-    parentPort.on('message', () => ++made < 5 && parentPort.postMessage(true))`
+    parentPort.on('message', () => ++made < 5 && parentPort.postMessage({ pages: 5_000, moved: 0 }))`
   const { write, asked, clock, expectWhole } = openStore(() => new Worker(script, { eval: true }))
   let isWritten = false
   const writing = (async () => {

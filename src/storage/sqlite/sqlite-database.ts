@@ -28,7 +28,7 @@ export class SqliteDatabase implements Database {
     this.#writer = writer
     this.#reader = new Connection(path, { readonly: true })
     this.#wal = new WalFile(path)
-    this.#checkpoints = new Checkpoints(path, clock)
+    this.#checkpoints = new Checkpoints(writer, clock)
     this.#commits = new GroupCommit(writer, this.#wal, clock, this.#checkpoints)
     this.#unlock = unlock
   }
@@ -87,7 +87,7 @@ export class SqliteDatabase implements Database {
     this.#wal.close()
     this.#reader.close()
     this.#writer.close()
-    this.#checkpoints.closeFiles()
+    this.#checkpoints.closeFile()
     this.#unlock()
   }
 

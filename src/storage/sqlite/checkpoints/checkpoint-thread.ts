@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
 import type { Worker } from 'node:worker_threads'
+import type { LogSize } from './log-size.ts'
 import { startThread, type ThreadData } from './start-thread.ts'
 
 /**
@@ -17,20 +18,20 @@ export class CheckpointThread {
     this.#start = start
   }
 
-  /** Moves what the log has now into the store. Returns whether that was done. Never rejects. */
-  async checkpoint(): Promise<boolean> {
+  /** Moves what the log has now into the store. Returns the log's size after it; undefined when that was not done. Never rejects. */
+  async checkpoint(): Promise<LogSize | undefined> {
     try {
       this.#worker ??= this.#begin()
     } catch {
-      return false
+      return undefined
     }
     const worker = this.#worker
     return new Promise((resolve) => {
-      const end = (isMade: boolean) => {
+      const end = (size: LogSize | null) => {
         worker.off('message', end).off('exit', died)
-        resolve(isMade)
+        resolve(size ?? undefined)
       }
-      const died = () => end(false)
+      const died = () => end(null)
       worker.once('message', end).once('exit', died)
       worker.postMessage('checkpoint')
     })

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts'
+import type { Connection } from '../connection.ts'
 import { CheckpointThread } from './checkpoint-thread.ts'
-import { WalIndex } from './wal-index.ts'
+import { type LogSize, logSizeReader } from './log-size.ts'
 
 /** Pages: 24 MB. A page that changes often is moved once for many changes. Well below the size at which the writer's own connection makes a checkpoint. */
 const dueAt = 6_000
@@ -23,26 +24,30 @@ const waitMs = 100
  */
 export class Checkpoints {
   readonly #thread: CheckpointThread
-  readonly #index: WalIndex
+  readonly #readSize: () => LogSize
   readonly #clock: Clock
-  /** The log's pages at the end of the last checkpoint. As long as another process reads, the log does not begin again. */
+  /** The log's pages at the last checkpoint. As long as another process reads, the log does not begin again. */
   #pagesBefore = 0
   #running: Promise<void> | undefined
   #isLastDue = false
 
-  constructor(storePath: string, clock: Clock, thread = new CheckpointThread(storePath)) {
+  /** `writer`: its transactions are those of the groups. */
+  constructor(writer: Connection, clock: Clock, thread = new CheckpointThread(writer.raw.name)) {
     this.#thread = thread
-    this.#index = new WalIndex(storePath)
+    this.#readSize = logSizeReader(writer.raw)
     this.#clock = clock
   }
 
   /** Before a group of writers begins: starts a checkpoint if one is due. Returns what the group has to wait for, if anything. */
   beforeGroup(): Promise<void> | undefined {
-    if (this.#isLastDue) {
-      this.#isLastDue = false
-      return this.#briefly(this.#start(this.#makeLast()))
-    }
-    if (!this.#running && this.#isDue()) void this.#start(this.#makeMost())
+    if (this.#running) return undefined
+    const { pages, moved } = this.#readSize()
+    const hasBegunAgain = pages < this.#pagesBefore
+    const isLast = this.#isLastDue && !hasBegunAgain && moved < pages
+    this.#isLastDue = false
+    if (hasBegunAgain) this.#pagesBefore = 0
+    if (isLast) return this.#briefly(this.#start(this.#thread.checkpoint(), pages))
+    if (pages - this.#pagesBefore >= dueAt) void this.#start(this.#makeMost(), pages)
     return undefined
   }
 
@@ -51,42 +56,31 @@ export class Checkpoints {
     if (this.#running) await this.#briefly(this.#running)
   }
 
-  /** Ends the thread. Call it before the store's connections are closed, and `closeFiles` after. */
+  /** Ends the thread. Call it before the store's connections are closed, and `closeFile` after. */
   async close(): Promise<void> {
     await this.#thread.stop()
     await this.#running
   }
 
-  closeFiles(): void {
-    this.#index.close()
+  closeFile(): void {
     this.#thread.closeFile()
   }
 
-  #isDue(): boolean {
-    const { pages } = this.#index
-    if (pages < this.#pagesBefore) this.#pagesBefore = 0
-    return pages - this.#pagesBefore >= dueAt
-  }
-
-  #start(work: Promise<void>): Promise<void> {
-    this.#running = work.finally(() => {
-      this.#pagesBefore = this.#index.pages
+  #start(work: Promise<LogSize | undefined>, pages: number): Promise<void> {
+    this.#running = work.then((size) => {
+      this.#pagesBefore = size?.pages ?? pages
       this.#running = undefined
     })
     return this.#running
   }
 
-  async #makeMost(): Promise<void> {
-    const index = this.#index
-    let isMade = true
-    for (let i = 0; isMade && i < mostBeforeLast && index.pages - index.moved > fewLeft; i++) {
-      isMade = await this.#thread.checkpoint()
+  async #makeMost(): Promise<LogSize | undefined> {
+    let size = await this.#thread.checkpoint()
+    for (let made = 1; size && made < mostBeforeLast && size.pages - size.moved > fewLeft; made++) {
+      size = await this.#thread.checkpoint()
     }
-    this.#isLastDue = isMade && index.moved < index.pages
-  }
-
-  async #makeLast(): Promise<void> {
-    await this.#thread.checkpoint()
+    this.#isLastDue = size !== undefined
+    return size
   }
 
   #briefly(work: Promise<void>): Promise<void> {
