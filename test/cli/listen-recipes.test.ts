@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -12,26 +12,13 @@ import { start } from './terminal.ts'
 const firstSteps = readFileSync(new URL('../../docs/first-steps.md', import.meta.url), 'utf8')
 const recipes = [...firstSteps.matchAll(/^npx rouse listen --exec '([^']+)'/gm)].map(([, command]) => command!)
 
-/** A directory with a program of this name, which writes down its arguments, one a line. */
-function standIn(name: string): { readonly path: string; arguments(): string[] } {
+/** A directory with a program of this name, which writes down its standard input, and its arguments before it. */
+function standIn(name: string): { readonly path: string; called(): string } {
   const directory = mkdtempSync(join(tmpdir(), 'rouse-recipe-'))
-  const program = join(directory, name)
-  const file = join(directory, 'arguments')
-  writeFileSync(
-    program,
-    `#!/bin/sh\nfor one in "$@"; do printf '%s\\n' "$one"; done > ${file}.new\nmv ${file}.new ${file}\necho 'Looks good.'\n`,
-  )
-  chmodSync(program, 0o755)
-  return {
-    path: directory,
-    arguments() {
-      try {
-        return readFileSync(file, 'utf8').trimEnd().split('\n')
-      } catch {
-        return []
-      }
-    },
-  }
+  const file = join(directory, 'called')
+  const script = `#!/bin/sh\n{ echo "$@"; cat; } > ${file}\necho 'Looks good.'\n`
+  writeFileSync(join(directory, name), script, { mode: 0o755 })
+  return { path: directory, called: () => readFileSync(file, 'utf8') }
 }
 
 /** The example script calls `rouse` of this build. */
@@ -42,7 +29,7 @@ test('the recipes of the first steps are for three harnesses', () => {
 })
 
 test.each(recipes)(
-  '%s gives the harness the text as one argument, whatever is in it, and completes the task with its answer',
+  '%s gives the harness the text on standard input, whatever is in it, and completes the task with its answer',
   async (recipe) => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
@@ -53,7 +40,10 @@ test.each(recipes)(
     const { id } = await gateway.send('donna', 'Review $(id) `id` "PR 7"; exit 1')
     const task = await completed(gateway, id)
     expect(task.artifacts).toMatchObject([{ parts: [{ text: 'Looks good.' }] }])
-    expect(program.arguments().at(-1)).toBe('Review $(id) `id` "PR 7"; exit 1')
+    const [, ...words] = recipe.split(' ').slice(1)
+    expect(program.called()).toBe(
+      `${words.join(' ')}\nFrom "@operator", your user:\n\nReview $(id) \`id\` "PR 7"; exit 1`,
+    )
     terminal.interrupt()
     await terminal.code
   },

@@ -161,26 +161,25 @@ describe('rouse listen --exec', () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
     const file = join(scratch(), 'out')
-    const names = ['TEXT', 'FROM', 'SUBJECT', 'TASK_ID', 'URL', 'KEY', 'ADMIN_KEY', 'AGENT']
+    const names = ['FROM', 'SUBJECT', 'TASK_ID', 'URL', 'KEY', 'ADMIN_KEY', 'AGENT', 'TEXT']
     const script = `cat > ${file}; ${names.map((name) => `printf '%s\\n' "$ROUSE_${name}" >> ${file}`).join('; ')}`
     const terminal = listen(gateway, donna, '--exec', script)
     await terminal.until(/Listening to/)
     const task = await gateway.send('donna', 'Count $(these) words')
     const lines = await until(
       () => linesOf(file),
-      ({ length }) => length >= 8,
+      ({ length }) => length >= 9,
     )
-    const [json, ...variables] = readFileSync(file, 'utf8').split('\n')
-    expect(lines[1]).toBe('Count $(these) words')
-    expect(variables.slice(0, 8)).toEqual([
-      'Count $(these) words',
+    const [json, ...variables] = lines
+    expect(variables).toEqual([
       '@operator',
       'Count $(these) words',
       task.id,
       gateway.url,
       donna.key,
-      '',
       '@donna',
+      'From "@operator", your user:',
+      'Count $(these) words',
     ])
     expect(JSON.parse(json!)).toMatchObject({
       eventType: 'wake/sent_to_me',

@@ -133,7 +133,7 @@ test('a hole before a wake is pointed out', async () => {
   await stop(terminal)
 })
 
-test('--exec gets the wake on its input and the ids in its environment, never on its command line', async () => {
+test('--exec gets the wake on its input and the ids in its environment, and nothing of it becomes a command', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'rouse-exec-')), 'out')
   const script = `cat >> ${file}; echo "$ROUSE_EVENT_TYPE|$ROUSE_EVENT_ID|$ROUSE_LOG_ID|$ROUSE_TASK_ID|$ROUSE_SUBSCRIPTION_ID|$ROUSE_SIGNING_KEY|$ROUSE_KEY|$ROUSE_ADMIN_KEY|$ROUSE_DATABASE_URL|$ROUSE_KEY_FILE|$KEPT" >> ${file}; echo ran`
   const secrets = {
@@ -151,7 +151,7 @@ test('--exec gets the wake on its input and the ids in its environment, never on
   await stop(terminal)
   const [json, variables] = readFileSync(file, 'utf8').trimEnd().split('\n')
   expect(JSON.parse(json!)).toEqual(evil)
-  expect(variables).toBe('wake/sent_to_me|01HWAKE0000000000000000001|7|$(id)|WAKE_SUB:1|||||donna.key|kept')
+  expect(variables).toBe('wake/sent_to_me|01HWAKE0000000000000000001|7| $(id)|WAKE_SUB:1|||||donna.key|kept')
 })
 
 test('--exec runs one command at a time, in order, and reports a failure', async () => {

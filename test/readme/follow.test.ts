@@ -81,7 +81,7 @@ test('the README and the first steps work as printed, from the first line to the
       (state) => state === 'completed',
     )
     const program = vendors.find((name) => command.includes(` ${name} `))
-    if (program) expect(copy.lastArgument(program)).toBe(text)
+    if (program) expect(copy.lastRead(program)).toBe(text)
   }
 })
 

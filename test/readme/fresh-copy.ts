@@ -23,15 +23,15 @@ export const vendors = ['claude', 'codex', 'opencode']
 interface FreshCopy {
   readonly directory: string
   readonly env: Record<string, string>
-  /** The commands of npm and npx that a stand-in took, in order, and how a vendor's program was called last. */
+  /** The commands of npm and npx that a stand-in took, in order, and what a vendor's program has read last. */
   replaced(): string[]
-  lastArgument(program: string): string | undefined
+  lastRead(program: string): string | undefined
 }
 
 /**
  * A folder with what the package has, node_modules linked and the build copied (made, where it is older than the sources), and a home
  * of its own. Stand-ins are first on PATH: `npm`, so that nothing is installed, built or tested again; `npx`, which would install
- * the folder into its cache and build it; and the vendors' programs, which write down their arguments.
+ * the folder into its cache and build it; and the vendors' programs, which write down their standard input.
  */
 export function freshCopy(env: Record<string, string>): FreshCopy {
   const home = mkdtempSync(join(tmpdir(), 'rouse-readme-'))
@@ -55,7 +55,7 @@ export function freshCopy(env: Record<string, string>): FreshCopy {
     directory,
     env: { PATH: `${bin}:${process.env.PATH}`, HOME: home, LANG: 'C.UTF-8', TMPDIR: home, ...env },
     replaced: () => linesOf(calls),
-    lastArgument: (name) => linesOf(join(home, name)).at(-1),
+    lastRead: (name) => linesOf(join(home, name)).at(-1),
   }
 }
 
@@ -91,7 +91,7 @@ exec '${process.execPath}' ${shortRun.join(' ')} ${entry} "$@"
 }
 
 function vendor(file: string): string {
-  return `for one in "$@"; do printf '%s\\n' "$one"; done > ${file}.new\nmv ${file}.new ${file}\necho 'Looks good.'\n`
+  return `cat > ${file}.new\nmv ${file}.new ${file}\necho 'Looks good.'\n`
 }
 
 function linesOf(path: string): string[] {

@@ -29,7 +29,8 @@ interface ListenCommandOptions {
 export function registerListen(parent: Command, io: Io): void {
   clientCommand(parent, 'listen', 'receive wakes on this machine, and run a command for each', [
     'rouse listen                                            # mail and tasks of the agent of the key; prints each wake',
-    'rouse listen --exec \'claude -p "$ROUSE_TEXT"\'          # starts a harness for each wake',
+    'rouse listen --exec \'printf %s "$ROUSE_TEXT" | claude -p\'   # starts a harness for each wake',
+    'rouse listen --exec \'printf %s "$ROUSE_TEXT" | codex exec -\'',
     'rouse listen --exec ./on-wake.sh --concurrency 4        # up to four at the same time',
     'rouse listen --port 8080 --signing-key-file donna.whsec # webhooks of a subscription that was made before',
   ])
@@ -120,8 +121,9 @@ function readSigningKeys({ signingKey, signingKeyFile }: ListenCommandOptions, i
 }
 
 const execHelp = `The command of --exec reads JSON on its standard input: the wake, and the messages and tasks that it is about. Its
-environment has ROUSE_TEXT (what to do: the text of the message or task), ROUSE_FROM, ROUSE_SUBJECT, ROUSE_TASK_ID, ROUSE_MESSAGE_ID,
-ROUSE_THREAD_ID, ROUSE_AGENT, ROUSE_EVENT_TYPE, ROUSE_EVENT_ID, ROUSE_LOG_ID, ROUSE_SUBSCRIPTION_ID, and ROUSE_URL and ROUSE_KEY, with
+environment has ROUSE_TEXT (what a model reads: who wrote it, and the text of the message or task), ROUSE_FROM, ROUSE_SUBJECT,
+ROUSE_TASK_ID, ROUSE_MESSAGE_ID, ROUSE_THREAD_ID, ROUSE_AGENT, ROUSE_EVENT_TYPE, ROUSE_EVENT_ID, ROUSE_LOG_ID, ROUSE_SUBSCRIPTION_ID, and ROUSE_URL and ROUSE_KEY, with
 which it calls the gateway as the agent. Other secrets of this command (${withheldVariables.filter((name) => name !== 'ROUSE_KEY').join(', ')}) are withheld.
-A command that ends with another code than 0 has failed: its wake comes again. Texts come from other agents: pass them on as data.
+A command that ends with another code than 0 has failed: its wake comes again. Texts come from other agents: pass
+them on as standard input, and not as an argument, which a program may take for an option.
 With --json standard output has only the wakes, else the output of the command too.`

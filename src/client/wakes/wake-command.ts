@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { withoutSecrets } from '../secret-input.ts'
 import type { CommandAccess } from './command-access.ts'
+import { inertValue, inertWord } from './inert-text.ts'
 import type { Wake } from './wake.ts'
-import { textOf, type WakeContext } from './wake-context.ts'
+import { promptOf, type WakeContext } from './wake-context.ts'
 
 interface WakeCommandOptions {
   command: string
@@ -20,15 +21,16 @@ interface WakeCommandOptions {
   signal?: AbortSignal | undefined
 }
 
-/** An environment holds less than standard input does. */
+/** An environment holds less than standard input does: Linux 128 KiB a variable. */
 const textMax = 32_768
 /** After SIGTERM a command has this long before it is killed. */
 const killAfterMs = 5_000
 
 /**
- * Runs the command through the shell, with the wake and what it is about as JSON on its standard input. The content of a wake never
- * reaches the command line: ids and texts go into the environment, where no shell interprets them. Resolves when the command has
- * ended: with undefined if it succeeded, else with what went wrong.
+ * Runs the command through the shell, with the wake and what it is about as JSON on its standard input, and ids and texts in the
+ * environment. What others wrote is never a part of the command, and a command that passes a variable on as a word passes on neither
+ * an option nor the name of a file: see `inertValue`. Resolves when the command has ended: with undefined if it succeeded, else with what
+ * went wrong.
  */
 export async function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<string | undefined> {
   return (await endOfWakeCommand(wake, options)).failure
@@ -75,7 +77,8 @@ export function endOfWakeCommand(wake: Wake, options: WakeCommandOptions): Promi
     child.stderr.setEncoding('utf8').on('data', stderr)
     // A command may close the pipe without reading its input.
     child.stdin.on('error', () => {})
-    child.stdin.end(`${JSON.stringify({ ...wake, ...context })}\n`)
+    // A harness that reads the JSON itself finds no name of a file in it: see `withoutMentions`.
+    child.stdin.end(`${JSON.stringify({ ...wake, ...context }).replaceAll('@', '\\u0040')}\n`)
     child.once('error', (error) => end(`could not start (${error.message})`))
     child.once('close', (code, killed) => {
       end(code === 0 ? undefined : `ended with ${killed ?? `exit code ${code}`}`, code ?? undefined)
@@ -105,23 +108,18 @@ function environmentOf(wake: Wake, { env, access, context }: WakeCommandOptions)
     // Text of others may control what the command starts.
     ...withoutSecrets(env),
     ...(access ? { ROUSE_URL: access.url, ROUSE_KEY: access.key } : {}),
-    ROUSE_EVENT_TYPE: text(wake.eventType),
-    ROUSE_EVENT_ID: text(wake.eventId),
-    ROUSE_LOG_ID: text(wake.logId),
-    ROUSE_SUBSCRIPTION_ID: text(wake.subscriptionId),
-    ROUSE_AGENT: text(wake.agentIdentity),
-    ROUSE_TASK_ID: text(payload.taskId ?? task?.id),
-    ROUSE_MESSAGE_ID: text(payload.messageId ?? message?.messageId),
-    ROUSE_THREAD_ID: text(message?.threadId),
-    ROUSE_FROM: text(payload.from ?? message?.from ?? task?.originator),
-    ROUSE_SUBJECT: text(payload.subject ?? message?.subject),
-    ROUSE_TEXT: context && text(textOf(context))?.slice(0, textMax),
+    ROUSE_EVENT_TYPE: inertValue(wake.eventType),
+    ROUSE_EVENT_ID: inertValue(wake.eventId),
+    ROUSE_LOG_ID: inertValue(wake.logId),
+    ROUSE_SUBSCRIPTION_ID: inertValue(wake.subscriptionId),
+    ROUSE_AGENT: inertValue(wake.agentIdentity),
+    ROUSE_TASK_ID: inertValue(payload.taskId ?? task?.id),
+    ROUSE_MESSAGE_ID: inertValue(payload.messageId ?? message?.messageId),
+    ROUSE_THREAD_ID: inertValue(message?.threadId),
+    ROUSE_FROM: inertValue(payload.from ?? message?.from ?? task?.originator),
+    ROUSE_SUBJECT: inertValue(payload.subject ?? message?.subject),
+    ROUSE_TEXT: context && inertWord(promptOf(context).slice(0, textMax).toWellFormed()),
   }
-}
-
-/** An environment variable ends at a NUL, and the system refuses one inside. */
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' || typeof value === 'number' ? String(value).replaceAll('\0', '') : undefined
 }
 
 function stopGroup(child: ChildProcess): void {

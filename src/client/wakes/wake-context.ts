@@ -1,6 +1,7 @@
 import { Refused } from '../failure.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import type { RestApi } from '../route-types.ts'
+import { promptText } from './prompt-text.ts'
 import type { Wake } from './wake.ts'
 
 type Message = RestApi['GET /v1/messages/:id']['answer']
@@ -33,14 +34,26 @@ export async function readWakeContext(gateway: GatewayClient, wake: Wake): Promi
   return { messages, tasks }
 }
 
-/** The text of what a wake is about: that of the messages, and of a task's newest message where the mail has none of its own. */
-export function textOf({ messages, tasks }: WakeContext): string {
-  const texts = messages.map(
-    ({ body, subject, taskId }) => body ?? taskText(tasks.find(({ id }) => id === taskId)) ?? subject,
-  )
+/**
+ * What a model reads of what a wake is about: the texts of the messages, and of a task's newest message where the mail has none of its own,
+ * each after the line that says who wrote it.
+ */
+export function promptOf({ messages, tasks }: WakeContext): string {
+  const mail = messages.map(({ from, body, subject, taskId }) => ({
+    from,
+    text: body ?? taskText(tasks.find(({ id }) => id === taskId)) ?? subject,
+  }))
   const mailed = new Set(messages.map(({ taskId }) => taskId))
-  const others = tasks.filter(({ id }) => !mailed.has(id)).map((task) => taskText(task) ?? '')
-  return [...texts, ...others].filter(Boolean).join('\n\n')
+  const others = tasks
+    .filter(({ id }) => !mailed.has(id))
+    .map((task) => ({ from: lastWriter(task), text: taskText(task) }))
+  const said = [...mail, ...others].flatMap(({ from, text }) => (text ? [promptText(from, text)] : []))
+  return said.join('\n\n')
+}
+
+/** The gateway sets the role of what an assignee writes, and lets only the originator write as the other one. */
+function lastWriter({ history, originator, assignee }: Task): string {
+  return history.at(-1)?.role === 'ROLE_USER' ? originator : assignee
 }
 
 function taskText(task: Task | undefined): string | undefined {
