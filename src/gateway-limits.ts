@@ -236,26 +236,6 @@ export const auditLimits = {
     'items',
     'audit records that wait while the store accepts no writes; the oldest are dropped first',
   ),
-  refusals: limit(
-    500,
-    'a minute',
-    'audit records of refused attempts, half of them for callers with a known key; further ones are counted in a record of their project (`refusedProjects`), or in one of each half',
-  ),
-  refusalsOfOne: limit(
-    50,
-    'a minute',
-    'audit records of refused attempts of one agent or operator key, or from one IPv4 address or IPv6 /64 network without a known key; the last counts further ones',
-  ),
-  refusalsOfProject: limit(
-    125,
-    'a minute',
-    'audit records of refused attempts in one project by callers with a known key; one more record of the project counts further ones',
-  ),
-  refusedProjects: limit(
-    50,
-    'a minute',
-    'projects that have a record of their own for further refused attempts; those in other projects are counted in one record',
-  ),
   refusedLines: limit(
     300,
     'a minute',
