@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 const shipped = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
 /** What may be used to build and test, beside that. */
 const tools = [...shipped, 'MPL-2.0', 'Python-2.0', 'Unlicense']
+/** Packages whose manifest names no licence, and the one of their LICENSE file. */
+const ofFile = { '@a2a-js/sdk@0.2.5': 'Apache-2.0', '@a2a-js/sdk@0.3.0': 'Apache-2.0' }
 
 const argv = process.argv.slice(2)
 const areTools = argv[0] === '--tools'
@@ -15,11 +17,12 @@ const path = argv[areTools ? 1 : 0] ?? fileURLToPath(new URL('../package-lock.js
 const { packages } = JSON.parse(readFileSync(path, 'utf8'))
 const rows = Object.entries(packages)
   .filter(([place]) => place !== '')
-  .map(([place, { version, license = 'none', dev, devOptional }]) => {
+  .map(([place, { name = nameAt(place), version, license: named, dev, devOptional }]) => {
+    const license = named ?? ofFile[`${name}@${version}`] ?? 'none'
     const isTool = areTools || Boolean(dev || devOptional)
     const isAllowed = allows(isTool ? tools : shipped, license)
     return {
-      name: place.replace(/^.*node_modules\//, ''),
+      name,
       version,
       license,
       use: isTool ? 'tool' : 'shipped',
@@ -37,6 +40,10 @@ process.stderr.write(
   `${rows.length} packages, ${rows.filter(({ use }) => use === 'shipped').length} of them shipped.\n`,
 )
 process.exitCode = wrong.length === 0 ? 0 : 1
+
+function nameAt(place) {
+  return place.replace(/^.*node_modules\//, '')
+}
 
 /** An SPDX expression of one level: one side of an OR is enough, all sides of an AND are needed. */
 function allows(list, expression) {

@@ -214,9 +214,9 @@ export const busLimits = {
 
 /** Memory that a gateway uses for all of its callers together. */
 export const memoryLimits = {
-  // Everybody may read public cards, and each that is not cached is signed three times: two versions of all agents of some full projects.
-  cards: limit(10_000, 'items', 'cached agent cards: the ones that were read last'),
-  cardsWeight: limit(32 * MiB, 'characters', 'the text of the cached agent cards'),
+  // Everybody may read public cards, and each that is not cached is signed several times: all versions of all agents of some full projects.
+  cards: limit(15_000, 'items', 'cached agent cards: the ones that were read last'),
+  cardsWeight: limit(64 * MiB, 'characters', 'the text of the cached agent cards'),
   extendedCards: limit(2_000, 'items', 'cached extended agent cards: the ones that were read last'),
   extendedCardsWeight: limit(8 * MiB, 'characters', 'the text of the cached extended agent cards, as JSON'),
   recentEvents: limit(1_024, 'items', 'cached events: the newest ones'),

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest'
 import { dataDirectory } from './support/data-directory.ts'
 
 interface Locked {
+  /** Of a package that is installed under another name. */
+  readonly name?: string
   readonly version?: string
   readonly resolved?: string
   readonly integrity?: string
@@ -137,7 +139,7 @@ test('`npm run sbom` lists every package, with the hash of each', () => {
   const listed = new Map<string, { hashes?: object[] }>(
     bom.components.map((component: { purl: string }) => [decodeURIComponent(component.purl), component]),
   )
-  for (const [place, { version }] of packages) {
-    expect(listed.get(`pkg:npm/${nameOf(place)}@${version}`)?.hashes, place).toHaveLength(1)
+  for (const [place, { name = nameOf(place), version }] of packages) {
+    expect(listed.get(`pkg:npm/${name}@${version}`)?.hashes, place).toHaveLength(1)
   }
 })

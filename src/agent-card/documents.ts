@@ -7,6 +7,7 @@ import { buildCard, type CardPlace } from './card.ts'
 import type { CardVersion } from './card-version.ts'
 import { type CardCaller, type ExtendedSubject, extendCard, isInsider } from './extended-card.ts'
 import { legacySubset, toLegacyCard } from './legacy-card.ts'
+import { merged } from './merged.ts'
 import { RevisionCache } from './revision-cache.ts'
 import type { CardSigner } from './signing.ts'
 
@@ -37,7 +38,8 @@ export interface CardDocument {
  * 3. the plain RFC 8785 form of the document as served, `signatures` left out: everything covered. For these cards it
  *    is what section 8.4.1 asks for, and all that a verifier that knows only v0.3 can compute.
  *
- * On a v0.3 document the first two are over the v1.0 card that a client gets by translating it.
+ * On a v0.3 document the first two are over the v1.0 card that a client gets by translating it. A document of both versions carries
+ * the three of v1.0, and the third one of its v0.3 fields: a verifier reads the fields of its own version only.
  */
 export class CardDocuments {
   readonly #signer: CardSigner
@@ -101,9 +103,12 @@ interface Signed {
 
 async function signed(signer: CardSigner, card: AgentCard, version: CardVersion): Promise<Signed> {
   // Served as ProtoJSON: the in-memory card has `$case` members that do not belong on the wire.
-  const document = version === '1.0' ? (AgentCard.toJSON(card) as JsonObject) : { ...(await toLegacyCard(card)) }
-  const { signatures } = await signer.sign(version === '1.0' ? card : legacySubset(card))
-  return { document, signatures: [...signatures, await signer.signDocument(document)] }
+  const current = AgentCard.toJSON(card) as JsonObject
+  const legacy: JsonObject = version === '1.0' ? {} : { ...(await toLegacyCard(card)) }
+  const documents = { '1.0': [current], '0.3': [legacy], both: [merged(current, legacy), legacy] }[version]
+  const { signatures } = await signer.sign(version === '0.3' ? legacySubset(card) : card)
+  const ofDocuments = await Promise.all(documents.map((one) => signer.signDocument(one)))
+  return { document: documents[0]!, signatures: [...signatures, ...ofDocuments] }
 }
 
 function etagOf(document: JsonObject, kid: string): string {

@@ -43,11 +43,36 @@ describe('the card', () => {
     ])
   })
 
-  test('is served in v0.3 on request, and at the old path', async () => {
-    const { body, headers } = await read({ 'A2A-Version': '0.3' })
-    expect(body).toMatchObject({ protocolVersion: expect.stringMatching(/^0\.3/), url: `${gateway.url}/agents/donna` })
-    expect(headers.get('vary')).toContain('A2A-Version')
-    expect((await read({}, 'agent.json')).status).toBe(200)
+  const current = { supportedInterfaces: expect.anything(), securityRequirements: expect.anything() }
+  const legacy = { protocolVersion: '0.3', url: expect.any(String), security: expect.anything() }
+
+  test('is of the version that is asked for, at both paths', async () => {
+    for (const file of ['agent-card.json', 'agent.json']) {
+      const asked = await Promise.all(['1.0', '0.3', ''].map((version) => read({ 'A2A-Version': version }, file)))
+      const [v10, ...v03] = asked.map(({ body }) => body)
+      expect(v10).toMatchObject(current)
+      for (const name of Object.keys(legacy)) expect(v10).not.toHaveProperty(name)
+      for (const card of v03) {
+        expect(card).toMatchObject({ ...legacy, url: `${gateway.url}/agents/donna` })
+        for (const name of Object.keys(current)) expect(card).not.toHaveProperty(name)
+      }
+      expect(asked.map(({ headers }) => headers.get('vary'))).toEqual(Array(3).fill('A2A-Version'))
+    }
+  })
+
+  test('has the fields of both versions for a client that names none; at the old path those of v0.3', async () => {
+    const { body } = await read()
+    expect(body).toMatchObject({ ...current, ...legacy })
+    expect(body.securitySchemes.apiKey).toMatchObject({
+      httpAuthSecurityScheme: { scheme: 'bearer' },
+      type: 'http',
+      scheme: 'bearer',
+    })
+    expect(body.capabilities.extendedAgentCard).toBe(true)
+    expect(body.supportsAuthenticatedExtendedCard).toBe(true)
+    const old = await read({}, 'agent.json')
+    expect(old.body).toMatchObject(legacy)
+    expect(old.body).not.toHaveProperty('supportedInterfaces')
   })
 
   test('names the authentication and the abilities of the agent', async () => {
@@ -59,8 +84,8 @@ describe('the card', () => {
 })
 
 describe('caching', () => {
-  test.each(['1.0', '0.3'])('a card of v%s that is known is not sent again', async (version) => {
-    const wanted = { 'A2A-Version': version }
+  test.each(['1.0', '0.3', undefined])('a card of v%s that is known is not sent again', async (version) => {
+    const wanted: Record<string, string> = version === undefined ? {} : { 'A2A-Version': version }
     const { headers } = await read(wanted)
     expect(headers.get('cache-control')).toBe('public, max-age=60')
     const [etag, lastModified] = [headers.get('etag')!, headers.get('last-modified')!]
@@ -87,9 +112,10 @@ describe('caching', () => {
     }
   })
 
-  test('a change of the agent changes the tag, and the two versions have different ones', async () => {
+  test('a change of the agent changes the tag, and each version has another one', async () => {
     const before = (await read()).headers.get('etag')!
-    expect((await read({ 'A2A-Version': '0.3' })).headers.get('etag')).not.toBe(before)
+    const ofVersions = await Promise.all(['1.0', '0.3'].map((version) => read({ 'A2A-Version': version })))
+    expect(new Set([before, ...ofVersions.map(({ headers }) => headers.get('etag'))]).size).toBe(3)
     await gateway.call('PATCH', '/v1/agents/donna', { description: 'Reviews code.' })
     const after = await read({ 'If-None-Match': before })
     expect([after.status, after.body.description]).toEqual([200, 'Reviews code.'])
@@ -116,6 +142,12 @@ describe('signatures', () => {
     const card = await resolver.resolve(`${gateway.url}/agents/donna/`)
     await verify(card)
     await expect(verify({ ...card, description: 'Mine.' })).rejects.toThrow('No valid signatures')
+  })
+
+  test('so does the one of both versions', async () => {
+    const { body } = await read()
+    await verify(body)
+    await expect(verify({ ...body, description: 'Mine.' })).rejects.toThrow('No valid signatures')
   })
 
   test('so does the v0.3 one', async () => {

@@ -3,7 +3,7 @@ import { cardVersionFor } from '../../src/agent-card/card-version.ts'
 import { Problem } from '../../src/errors.ts'
 
 test.each([
-  [undefined, '1.0'],
+  [undefined, undefined],
   ['', '0.3'],
   ['0.3', '0.3'],
   ['0.3.0', '0.3'],

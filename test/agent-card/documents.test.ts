@@ -11,6 +11,7 @@ import * as jose from 'jose'
 import { describe, expect, test, vi } from 'vitest'
 import { canonicalJson } from '../../src/agent-card/canonical-json.ts'
 import { buildCard } from '../../src/agent-card/card.ts'
+import type { CardVersion } from '../../src/agent-card/card-version.ts'
 import { type CardAgent, CardDocuments } from '../../src/agent-card/documents.ts'
 import { agentExtensionUri } from '../../src/agent-card/extended-card.ts'
 import { toLegacyCard } from '../../src/agent-card/legacy-card.ts'
@@ -28,7 +29,7 @@ const verify = verifyAgentCardSignature(async () => publicKey!)
 const insider = { projectId: 'project_1' }
 
 const documents = () => new CardDocuments(signer, place)
-const parsed = async (version: '1.0' | '0.3', agent: CardAgent = donna()) =>
+const parsed = async (version: CardVersion, agent: CardAgent = donna()) =>
   JSON.parse((await documents().document(agent, version)).body)
 const legacyResolver = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } })
 
@@ -123,7 +124,43 @@ describe('the v0.3 document', () => {
   })
 })
 
-describe.each(['1.0', '0.3'] as const)('a %s document', (version) => {
+describe('the document of both versions', () => {
+  test('has every field of both documents', async () => {
+    const [both, current, legacy] = await Promise.all((['both', '1.0', '0.3'] as const).map((one) => parsed(one)))
+    const fields = [...Object.keys(current), ...Object.keys(legacy)]
+    expect(new Set(Object.keys(both))).toEqual(new Set(fields))
+    for (const { signatures: _, ...half } of [current, legacy]) expect(both).toMatchObject(half)
+  })
+
+  test('verifies as v1.0, in memory and from its JSON; a changed one fails', async () => {
+    const wire = await parsed('both')
+    expect(legacyResolver.normalizeAgentCard(wire)).toMatchObject({ supportedInterfaces: wire.supportedInterfaces })
+    await verify(wire)
+    await verify(AgentCard.fromJSON(wire))
+    for (const change of [{ name: 'Mallory' }, { supportedInterfaces: [] }, { securitySchemes: {} }]) {
+      const alone = { ...wire, ...change, signatures: wire.signatures.slice(1) }
+      await expect(verify(alone)).rejects.toThrow('No valid signatures')
+    }
+  })
+
+  test('verifies as plain RFC 8785, whole or with the fields of v0.3 alone; a changed one fails', async () => {
+    const wire = await parsed('both')
+    expect(await holding(wire)).toEqual([2])
+    const names = Object.keys(await parsed('0.3'))
+    const { securitySchemes, ...legacy } = Object.fromEntries(names.map((name) => [name, wire[name]]))
+    const { extendedAgentCard: _, ...capabilities } = legacy.capabilities
+    const schemes = { apiKey: { type: securitySchemes.apiKey.type, scheme: securitySchemes.apiKey.scheme } }
+    const description = securitySchemes.apiKey.description
+    const read = { ...legacy, capabilities, securitySchemes: { apiKey: { ...schemes.apiKey, description } } }
+    expect(await holding(read as never)).toEqual([3])
+    for (const change of [{ url: 'https://evil.example' }, { additionalInterfaces: [] }, { security: [] }]) {
+      expect(await holding({ ...wire, ...change })).toEqual([])
+      expect(await holding({ ...read, ...change } as never)).toEqual([])
+    }
+  })
+})
+
+describe.each(['1.0', '0.3', 'both'] as const)('a %s document', (version) => {
   test('keeps its ETag when signed again', async () => {
     const [first, second] = [await documents().document(donna(), version), await documents().document(donna(), version)]
     expect(first.body).not.toBe(second.body)
@@ -152,6 +189,7 @@ describe.each(['1.0', '0.3'] as const)('a %s document', (version) => {
 
   test('is accepted by the SDK client over HTTP, which picks JSON-RPC', async () => {
     const { body, contentType } = await documents().document(donna(), version)
+    const protocolVersion = version === 'both' ? '1.0' : version
     const server = createServer((req, res) => {
       if (req.url !== '/agents/donna/.well-known/agent-card.json') return res.writeHead(404).end()
       return res.writeHead(200, { 'content-type': contentType }).end(body)
@@ -166,10 +204,10 @@ describe.each(['1.0', '0.3'] as const)('a %s document', (version) => {
         }),
       )
       const client = await factory.createFromUrl(`http://127.0.0.1:${port}/agents/donna/`)
-      expect(client.transport).toMatchObject({ protocolName: 'JSONRPC', protocolVersion: version })
+      expect(client.transport).toMatchObject({ protocolName: 'JSONRPC', protocolVersion })
       const card = await legacyResolver.resolve(`http://127.0.0.1:${port}/agents/donna/`)
       await verify(card)
-      expect(card.supportedInterfaces[0]).toMatchObject({ protocolBinding: 'JSONRPC', protocolVersion: version })
+      expect(card.supportedInterfaces[0]).toMatchObject({ protocolBinding: 'JSONRPC', protocolVersion })
     } finally {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -227,7 +265,9 @@ test('the cards of some full projects are signed once, however often they are re
   const shared = new CardDocuments(counted, place)
   const agents = Array.from({ length: 2 * projectLimits.agents.max }, (_, n) => donna({ id: `agent_${n}` }))
   for (let turn = 0; turn < 3; turn++) {
-    for (const agent of agents) for (const version of ['1.0', '0.3'] as const) await shared.document(agent, version)
+    for (const agent of agents)
+      for (const version of ['1.0', '0.3', 'both'] as const) await shared.document(agent, version)
   }
-  expect(signed).toBe(2 * agents.length)
+  // The one of both versions also carries a signature of its v0.3 fields.
+  expect(signed).toBe(4 * agents.length)
 })

@@ -7,13 +7,17 @@ import { cardAgent } from './card-agent.ts'
 /** Long enough to spare a busy gateway, short enough that a changed card is seen (specification §8.6). */
 const cardMaxAgeSeconds = 60
 
-/** The card of the agent that was called, with validators; v0.3 by `A2A-Version`, as a header or a parameter. */
+/**
+ * The card of the agent that was called, with validators, in the version that `A2A-Version` names, as a header or a parameter. Without it
+ * the old path has the card of v0.3, and the other one a card that clients of both versions can read.
+ */
 export function serveCard(cards: CardDocuments): RequestHandler {
   return async (req, res) => {
     const agent = res.locals.agent as Agent
     const requested =
       req.get('a2a-version') ?? (typeof req.query['A2A-Version'] === 'string' ? req.query['A2A-Version'] : undefined)
-    const document = await cards.document(cardAgent(agent), cardVersionFor(requested))
+    const unasked = req.path.endsWith('/agent.json') ? '0.3' : 'both'
+    const document = await cards.document(cardAgent(agent), cardVersionFor(requested) ?? unasked)
     res.setHeader('ETag', document.etag)
     res.setHeader('Last-Modified', document.lastModified)
     res.setHeader('Cache-Control', `${agent.access === 'private' ? 'private' : 'public'}, max-age=${cardMaxAgeSeconds}`)
