@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findSubscription } from '../../src/registry/subscriptions/subscription-store.ts'
 import type { DeliveryOrder, DeliveryResult } from '../../src/wakes/channel.ts'
-import type { RunContext } from '../../src/wakes/run/run-context.ts'
+import type { RunContext } from '../../src/wakes/run/run.ts'
 import { runSubscription } from '../../src/wakes/run/run-subscription.ts'
 import { listDeliveries } from '../../src/wakes/store/delivery-store.ts'
 import { leaseDue } from '../../src/wakes/store/lease-store.ts'

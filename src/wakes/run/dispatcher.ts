@@ -4,8 +4,7 @@ import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { EventLease } from '../commit/schedule.ts'
 import { leaseDue, nextDueAt, pullForward } from '../store/lease-store.ts'
-import type { RunControl } from './run.ts'
-import type { RunContext } from './run-context.ts'
+import type { RunContext, RunControl } from './run.ts'
 import { runSubscription } from './run-subscription.ts'
 
 /** How many runs there are at the same time, but for those that only wait: in all, and of one agent. */

@@ -7,7 +7,7 @@ import type { Sender } from './sender.ts'
 
 /**
  * Finishes the emissions that earlier leases have kept: sends them again as they were, or writes what follows from a receipt that
- * came meanwhile. Nothing newer is sent before. False: the lease has ended.
+ * came meanwhile. Nothing newer is sent before. Returns false when the lease has ended.
  */
 export async function finishUnfinished(run: Run, sender: Sender): Promise<boolean> {
   const { context, subscription, lease, signal } = run

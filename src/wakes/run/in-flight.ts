@@ -30,7 +30,7 @@ export class InFlight {
     this.#started.push({ emission, cursorLogId, result })
   }
 
-  /** Waits for the oldest and writes what follows from it. False: the lease has ended. */
+  /** Waits for the oldest and writes what follows from it. Returns false when the lease has ended. */
   async finishOldest(): Promise<boolean> {
     const oldest = this.#started[0]!
     const result = await oldest.result

@@ -7,8 +7,7 @@ import { requeueLease } from '../store/lease-store.ts'
 import { finishUnfinished } from './finish-unfinished.ts'
 import { PendingReader } from './pending-reader.ts'
 import { readWaiting } from './read-waiting.ts'
-import type { Run, RunControl } from './run.ts'
-import type { RunContext } from './run-context.ts'
+import type { Run, RunContext, RunControl } from './run.ts'
 import { sendDigest, sendLeading } from './send-digest.ts'
 import { sendEach } from './send-each.ts'
 import { sendReplays } from './send-replays.ts'
@@ -55,7 +54,7 @@ async function work(run: Run): Promise<number | undefined> {
   return undefined
 }
 
-/** Sends the events after the cursor, in the form that the subscription has chosen. False: the lease has ended. */
+/** Sends the events after the cursor, in the form that the subscription has chosen. Returns false when the lease has ended. */
 async function sendPending(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
   const waiting = await readWaiting(run)
   if (waiting.length > 0) return sendDigest(run, sender, waiting)

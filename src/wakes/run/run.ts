@@ -1,7 +1,30 @@
+import type { Core } from '../../core.ts'
 import type { LogEvent } from '../../log/event.ts'
+import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { Channels } from '../channel.ts'
+import type { FindDelivered } from '../read/pending.ts'
+import type { FindWaiting } from '../read/waiting.ts'
 import type { Lease } from '../store/lease.ts'
-import type { RunContext } from './run-context.ts'
+import { leaseMs, renewLease, requeueLease } from '../store/lease-store.ts'
+import type { Recorder } from './recorder.ts'
+
+/** What all runs of a gateway share. */
+export interface RunContext extends Core {
+  readonly channels: Channels
+  readonly notifier: LogNotifier
+  readonly recorder: Recorder
+  /** Mail that it finds has already reached its recipient: no wake is sent for it. */
+  readonly findDelivered?: FindDelivered
+  /** Finds the unread mail and the open tasks of an agent: what waits for it. */
+  readonly findWaiting?: FindWaiting
+  /** Handles by agent id: a handle never changes. */
+  readonly identities: Map<string, string>
+  /** False when another gateway may have taken over from this one: then a run renews its lease before each send. */
+  readonly areLeasesSafe: () => boolean
+  /** Whether other gateways share the work. */
+  readonly hasPeers: () => boolean
+}
 
 /** What the dispatcher gives to a run. */
 export interface RunControl {
@@ -20,4 +43,19 @@ export interface Run extends RunControl {
   /** The agent that is woken: `@donna`. */
   readonly identity: string
   readonly lease: Lease
+}
+
+/** Renews the lease of a run. Returns false when the run stops, or the lease was lost. */
+export async function renew({ context, lease, signal }: Run): Promise<boolean> {
+  if (signal.aborted) return false
+  const isOurs = await context.db.transaction((tx) => renewLease(tx, lease, tx.now + leaseMs))
+  if (!isOurs) lease.lose()
+  return isOurs
+}
+
+/** Ends a run before its work is done: the next lease, from `dueAt` on (ms since the epoch), continues it. */
+export async function requeue({ context, lease }: Run, dueAt: number): Promise<void> {
+  await context.recorder.settled(lease)
+  if (!lease.isLost) await context.db.transaction((tx) => requeueLease(tx, lease, dueAt))
+  lease.lose()
 }

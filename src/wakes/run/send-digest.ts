@@ -8,7 +8,7 @@ import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
 
 /**
- * Sends everything in the lease's range as one digest, after what waited for its reader from before it. False: the lease has ended.
+ * Sends everything in the lease's range as one digest, after what waited for its reader from before it. Returns false when the lease has ended.
  */
 export async function sendDigest(run: Run, sender: Sender, waiting: readonly LogEvent[] = []): Promise<boolean> {
   const { context, subscription, lease } = run
@@ -38,7 +38,7 @@ function appears(subscription: Subscription): boolean {
   return subscription.announcesWaiting || targets[subscription.harnessTarget].connects
 }
 
-/** `leading`: sends the first event after a quiet spell alone, and a digest otherwise. False: the lease has ended. */
+/** `leading`: sends the first event after a quiet spell alone, and a digest otherwise. Returns false when the lease has ended. */
 export async function sendLeading(run: Run, sender: Sender): Promise<boolean> {
   const { context, subscription, lease } = run
   const { cursorLogId, lastEmittedLogId, windowUntil } = lease.progress

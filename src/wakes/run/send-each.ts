@@ -8,7 +8,7 @@ import type { PendingReader } from './pending-reader.ts'
 import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
 
-/** Sends event by event, in order: up to `maxInFlight` of them at the same time. False: the lease has ended. */
+/** Sends event by event, in order: up to `maxInFlight` of them at the same time. Returns false when the lease has ended. */
 export function sendEach(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
   const width = maxInFlight(run.subscription)
   return width > 1 ? sendAhead(run, sender, reader, width) : sendOneByOne(run, sender, reader)

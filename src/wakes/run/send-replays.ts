@@ -8,7 +8,7 @@ import type { Sender } from './sender.ts'
 
 /**
  * Sends the events whose replay was requested, before anything newer. The cursor and the watermark stay where they
- * are. False: the lease has ended.
+ * are. Returns false when the lease has ended.
  */
 export async function sendReplays(run: Run, sender: Sender): Promise<boolean> {
   const { context, subscription, lease } = run

@@ -1,38 +1,46 @@
 import { targets } from '../../words/targets.ts'
-import { type Attempt, type DeliveryResult, deliver } from '../channel.ts'
+import { type Attempt, type DeliveryOrder, type DeliveryResult, deliver } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import { afterDelivery, type NextStep } from '../rules/after-delivery.ts'
 import { resultOf } from '../rules/recorded-result.ts'
 import { type Arrival, type Delivery, findDelivery } from '../store/delivery-store.ts'
-import { renew, requeue } from './keep-lease.ts'
-import { Order } from './order.ts'
-import { OrderActs } from './order-acts.ts'
+import type { Unfinished } from '../store/unfinished-store.ts'
 import { recordFailure } from './record-failure.ts'
-import type { Run } from './run.ts'
-import { Sequence } from './sequence.ts'
+import { type Run, renew, requeue } from './run.ts'
+import { Waits } from './waits.ts'
 
 /** How many deliveries of a run may wait for their record: bounds what a crash sends again. */
 const backlogMax = 64
 
+/** The order of one emission. A failure of the store stops the channel, and is kept here. */
+type Order = DeliveryOrder & { storeFailure?: { readonly error: unknown } }
+
+/** The place of an emission that goes to a stream: they are kept, and then written, in the order in which they were started. */
+interface Slot {
+  /** Resolves when every earlier one has passed. */
+  readonly before: Promise<void>
+  /** Lets the next one pass. A second call changes nothing. */
+  readonly pass: () => void
+}
+
 /** Sends the emissions of one run, and writes what follows from each. */
 export class Sender {
   readonly #run: Run
-  readonly #acts: OrderActs
+  readonly #waits: Waits
   /** True until an emission has no delivery on record: a lease before this one may have started those that have. */
   #isResuming: boolean
-  /** What goes to a stream is kept, and then written, in the order in which it was started, however the store answers. */
-  readonly #sequence: Sequence | undefined
+  readonly #isStreamed: boolean
+  #lastSlot: Promise<void> = Promise.resolve()
 
   constructor(run: Run) {
     const { subscription } = run
     this.#run = run
-    this.#acts = new OrderActs(run)
+    this.#waits = new Waits(run)
     this.#isResuming = run.event === undefined
-    const isStreamed = subscription.kind === 'wake' && targets[subscription.harnessTarget].connects
-    this.#sequence = isStreamed ? new Sequence() : undefined
+    this.#isStreamed = subscription.kind === 'wake' && targets[subscription.harnessTarget].connects
   }
 
-  /** Sends one emission. `cursorLogId`: where the subscription stands once it is decided. False: the lease has ended. */
+  /** Sends one emission. `cursorLogId`: where the subscription stands once it is decided. Returns false when the lease has ended. */
   async send(emission: Emission, cursorLogId: number): Promise<boolean> {
     return this.finish(emission, cursorLogId, await this.start(emission, cursorLogId))
   }
@@ -40,30 +48,29 @@ export class Sender {
   /** Starts to send an emission. `cursorLogId`: where the subscription stands after it. Rejects only when the store fails. */
   async start(emission: Emission, cursorLogId: number): Promise<DeliveryResult> {
     const { context, lease, signal, subscription } = this.#run
-    const { waits } = this.#acts
     if (lease.isLost || signal.aborted) return stopped(none)
-    const slot = this.#sequence?.next()
-    waits.begin()
+    const slot = this.#isStreamed ? this.#nextSlot() : undefined
+    this.#waits.begin()
     try {
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped(none)
       const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
       this.#isResuming = prior !== undefined
       const decided = prior && (await this.#decided(prior))
       if (decided) return decided
-      const order = new Order(this.#acts, { emission, cursorLogId }, prior?.attempts ?? none, slot)
+      const order = this.#orderOf({ emission, cursorLogId }, prior?.attempts ?? none, slot)
       const result = await this.#deliver(order)
       // It has stopped the channel first.
       if (order.storeFailure) throw order.storeFailure.error
       return result
     } finally {
-      waits.end()
+      this.#waits.end()
       slot?.pass()
     }
   }
 
   /**
    * Writes what follows from a result. Results come in the order in which their emissions were started. An emission that
-   * arrived is recorded even if the lease was lost meanwhile. False: the lease has ended.
+   * arrived is recorded even if the lease was lost meanwhile. Returns false when the lease has ended.
    */
   finish(emission: Emission, cursorLogId: number, result: DeliveryResult): boolean | Promise<boolean> {
     const { context, subscription, lease } = this.#run
@@ -96,8 +103,45 @@ export class Sender {
     const { outcome, attempts, nextAttemptAt } = prior
     // It was decided, and the lease was lost before the cursor could move.
     if (outcome !== 'pending') return resultOf(prior)
-    if (nextAttemptAt && !(await this.#acts.waitUntil(nextAttemptAt))) return stopped(attempts)
+    if (nextAttemptAt && !(await this.#waits.waitUntil(nextAttemptAt))) return stopped(attempts)
     return undefined
+  }
+
+  #orderOf(unfinished: Unfinished, attempts: readonly Attempt[], slot: Slot | undefined): Order {
+    const { subscription, identity, signal } = this.#run
+    const { emission } = unfinished
+    const waits = this.#waits
+    const orStop = <Result>(act: Promise<Result>, stop: Result): Promise<Result> =>
+      act.catch((error) => {
+        order.storeFailure = { error }
+        return stop
+      })
+    const keep = async (made: readonly Attempt[]): Promise<boolean> => {
+      await slot?.before
+      return waits.keep(unfinished, made).finally(slot?.pass)
+    }
+    const order: Order = {
+      subscription,
+      agentIdentity: identity,
+      emission,
+      attempts,
+      signal,
+      keep: (made) => orStop(keep(made), false),
+      waitFor: (value) => orStop(waits.waitFor(value), undefined),
+      retryAt: (made, at) => orStop(waits.retryAt(emission, made, at), false),
+      idle: (wait) => orStop(waits.idle(wait), false),
+    }
+    return order
+  }
+
+  #nextSlot(): Slot {
+    const before = this.#lastSlot
+    let pass = (): void => {}
+    const passed = new Promise<void>((resolve) => {
+      pass = resolve
+    })
+    this.#lastSlot = before.then(() => passed)
+    return { before, pass }
   }
 
   async #deliver(order: Order): Promise<DeliveryResult> {

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { InterruptibleSleep } from '../../src/wakes/run/interruptible-sleep.ts'
+import { InterruptibleSleep } from '../../src/lib/interruptible-sleep.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 test('a wait of days leaves one listener and one timer, and none when it is over', async () => {

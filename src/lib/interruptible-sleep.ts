@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import type { Clock } from './clock.ts'
 
 /** Sleeps as often as needed during a long wait. It adds one listener and one timer, and removes both at the end. */
 export class InterruptibleSleep {
