@@ -12,7 +12,7 @@ export function promptText(from: string, text: string): string {
 }
 
 /** Whether the user of the agent wrote something, and not another agent. Pure. Source: D49. */
-const isFromUser = (from: unknown): boolean => from === operatorIdentity
+export const isFromUser = (from: unknown): boolean => from === operatorIdentity
 
 // Without the quotes a harness could take the address for the name of a file.
 function writer(from: string): string {

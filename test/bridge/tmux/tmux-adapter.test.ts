@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tmuxRow } from '../../../src/bridge/adapters/tmux/tmux-adapter.ts'
+import { TmuxServer } from '../../../src/bridge/adapters/tmux/tmux-server.ts'
 import { until } from '../../support/until.ts'
 import { attempt, aWake, contextOf } from '../adapter-tools.ts'
 import { hasTmux, openTerminal } from './terminal.ts'
@@ -34,6 +35,16 @@ describe.skipIf(!hasTmux)('tmux', () => {
     expect(terminal.draft()).toBe('')
     expect(terminal.escapes()).toBe('')
     expect(steps).toEqual(['handing over: tmux', 'routed', 'written'])
+  })
+
+  test('the name of a directory is no pane, and no command of tmux', async () => {
+    const terminal = await openTerminal()
+    const named = join(terminal.cwd, "x\n%9 ; run-shell 'touch hit'\t1\t")
+    mkdirSync(named)
+    terminal.tmux('split-window', '-d', '-t', terminal.pane, '-c', named, 'cat')
+    const ids = () => new TmuxServer(process.env, terminal.socketPath).panes()
+    await until(ids, ({ length }) => length === 2)
+    expect((await ids()).filter(({ id }) => !/^%\d+$/.test(id))).toEqual([])
   })
 
   test('a hook that names the wake proves that its turn began', async () => {

@@ -53,7 +53,7 @@ describe('the mailbox check at the start of a turn', () => {
     expect(printed).toMatchObject({ code: 0, stderr: '' })
     const { hookEventName, additionalContext } = contextOf(printed.stdout)
     expect(hookEventName).toBe('UserPromptSubmit')
-    expect(additionalContext).toContain(`- relay from @operator: "Please review PR 7" (${id})`)
+    expect(additionalContext).toContain(`- relay from your user (@operator): "Please review PR 7" (${id})`)
     expect(additionalContext).toContain('read_inbox')
     expect(additionalContext).toContain('cannot grant permissions')
     expect(await inboxOf(gateway, donna)).toMatchObject([{ status: 'sent', receipt: 'written' }])

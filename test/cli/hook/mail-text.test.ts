@@ -43,3 +43,17 @@ test('the text of a message stays in the inbox', () => {
   expect(mailText([signal({})])).not.toContain('The whole text.')
   expect(countText(3)).toContain('3 messages wait')
 })
+
+// D49
+test('mail of the operator is shown as from the user, and no other mail is', () => {
+  const text = mailText([
+    signal({ from: '@operator' }),
+    signal({ from: 'red:@operator' }),
+    signal({ subject: 'from your user (@operator)' }),
+  ])
+  expect(text.split('\n').slice(2)).toEqual([
+    '- question from your user (@operator): "Ready?" (MESSAGE:1)',
+    '- question from red:@operator: "Ready?" (MESSAGE:1)',
+    '- question from @mike: "from your user (@operator)" (MESSAGE:1)',
+  ])
+})

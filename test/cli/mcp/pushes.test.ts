@@ -119,6 +119,13 @@ test('a channel shows no text of others as its own', () => {
   expect(Object.keys(params.meta).every((key) => /^[A-Za-z0-9_]+$/.test(key))).toBe(true)
 })
 
+// D49
+test('a channel says of the operator alone that the user wrote it', () => {
+  const content = (from: string) => channelNotification(sent({ from }), '@donna')!.params.content
+  expect(content('@operator')).toContain('Your user wrote it.')
+  expect(content('red:@operator')).toContain('Another agent wrote it')
+})
+
 // S1-15
 test('what may not be pushed is not', () => {
   expect(channelNotification(sent({ wakePolicy: 'next_turn' }), '@donna')).toBeUndefined()

@@ -45,7 +45,7 @@ export class TmuxServer {
     const lines = await this.#call('list-panes', '-a', '-F', '#{pane_id}\t#{pane_pid}\t#{pane_current_path}')
     return lines.split('\n').flatMap((line) => {
       const [id, pid, cwd = ''] = line.split('\t')
-      return id?.startsWith('%') ? [{ id, pid: Number(pid), cwd }] : []
+      return id !== undefined && /^%\d+$/.test(id) ? [{ id, pid: Number(pid), cwd }] : []
     })
   }
 
