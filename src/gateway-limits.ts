@@ -222,11 +222,6 @@ export const memoryLimits = {
   recentEvents: limit(1_024, 'items', 'cached events: the newest ones'),
   recentWeight: limit(16 * MiB, 'characters', 'the text of the cached events'),
   pageWeight: limit(512 * KiB, 'characters', 'the text of a page of events after which the next pages are shorter'),
-  senderCounts: limit(
-    100_000,
-    'items',
-    'pairs of a sender and a recipient whose messages are counted for `stormMessages`; the pairs that were silent for longest are removed first',
-  ),
 } as const satisfies Record<string, Limit>
 
 /** The audit. */

@@ -5,8 +5,7 @@ const GiB = 1024 * MiB
 /**
  * How often one agent may act. The whole rate may be used at once, except `requestsPerMinute` (1,000 at once),
  * `mcpSessionsPerMinute` (60 at once), `megabytesPerMinute` (64 at once), `largeMegabytesPerMinute` (1 at once) and `changesPerDay`
- * (5,000 at once). Counted in memory, on each gateway; `messagesPerMinute` is counted in the store, for all
- * gateways together. Operators have limits of their own.
+ * (5,000 at once). Counted in memory, on each gateway; messages are counted in the store, for all gateways together. Operators have limits of their own.
  */
 export const agentRates = {
   requestsPerMinute: limit(
@@ -27,7 +26,7 @@ export const agentRates = {
   messagesPerMinute: limit(
     300,
     'a minute',
-    'mail and A2A messages that one agent sends; mail to more than 50 agents counts once for each 50; `ROUSE_MESSAGES_PER_MINUTE` is the default of a gateway',
+    'mail and A2A messages of one agent; mail to many counts once for each 50 of them; `ROUSE_MESSAGES_PER_MINUTE` sets the default',
   ),
   sessionStartsPerHour: limit(
     100,
@@ -77,7 +76,7 @@ export const projectRates = {
   projectMessagesPerMinute: limit(
     6_000,
     'a minute',
-    'mail and A2A messages that all agents of a project send; counted when they are sent, so that those that are sent at the same moment may be more; mail to more than 50 agents counts once for each 50. By default 20 times `ROUSE_MESSAGES_PER_MINUTE` where that is more, and no limit where that is 0',
+    'the same for all agents of a project; 20 times `ROUSE_MESSAGES_PER_MINUTE` where that is more, and no limit where that is 0',
   ),
   projectSessionStartsPerHour: limit(2_000, 'an hour', 'sessions that all agents of a project start'),
   projectMcpSessionsPerMinute: limit(2_400, 'a minute', 'MCP sessions that all agents of a project begin'),
@@ -232,12 +231,12 @@ export const stormLimits = {
   stormTurns: limit(
     60,
     'items',
-    'answers of two agents to each other; the next one is refused with 429 `storm-breaker`, and they cannot write to each other for ten minutes. Also answers of all agents of a project to broadcasts, with broadcasts; then as many again, each agent only while it has sent fewer broadcasts than an eighth of what is left; a refusal is 429 `storm-breaker` until ten minutes after the first one; `ROUSE_STORM_TURNS` sets it',
+    'turns of two agents that write to each other, and broadcasts of one agent; then neither for ten minutes; `ROUSE_STORM_TURNS` sets it',
   ),
   stormMessages: limit(
     600,
     'items',
-    'direct mail and A2A messages to one agent, whoever sends them; then as many again, each sender only while it has sent less than an eighth of what is left; a refusal is 429 `recipient-storm` until the ten minutes are over; `ROUSE_STORM_MESSAGES` sets it',
+    'direct messages to one agent; then as many again, but no two in a row from one sender; `ROUSE_STORM_MESSAGES` sets it',
   ),
 } as const satisfies Record<string, Limit>
 

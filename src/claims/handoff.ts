@@ -5,7 +5,8 @@ import { acceptsMailFrom, contactRefused } from '../registry/agents/contact.ts'
 import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClaimedTask } from '../registry/claims/task-assignment.ts'
-import type { RefusedHandoffMail, SendHandoffMail } from '../registry/mail/handoff-mail.ts'
+import type { SendHandoffMail } from '../registry/mail/handoff-mail.ts'
+import type { SendLimits, TakeSend } from '../registry/mail/send-limits.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { claimEvent, conflict } from './claim-event.ts'
@@ -15,6 +16,7 @@ import type { ClaimContext } from './context.ts'
 import { claimOn, giveClaim, requireOpen, type TaskClaim } from './task-claims.ts'
 
 export interface HandoffContext extends ClaimContext {
+  readonly sends: SendLimits
   readonly sendHandoffMail: SendHandoffMail
 }
 
@@ -35,19 +37,18 @@ interface HandedOff {
  * `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, `rate-limited`, `storm-breaker`, `recipient-storm`,
  * `quota-exceeded`, `limit-exceeded`, and those of an address. Source: S4-7, D18.
  */
-export async function handoffClaim(context: HandoffContext, caller: Caller, input: HandoffInput): Promise<HandedOff> {
-  const handed = await context.db.transaction((tx) => handOff(context, tx, caller, input))
-  if ('problem' in handed) throw handed.problem
-  return handed
+export function handoffClaim(context: HandoffContext, caller: Caller, input: HandoffInput): Promise<HandedOff> {
+  return context.sends.run(caller, (take) => context.db.transaction((tx) => handOff(context, tx, caller, input, take)))
 }
 
-/** Changes the owner and sends the mail. Where the mail is refused, only the writes of the refusal are made. */
+/** Changes the owner and sends the mail. */
 async function handOff(
   context: HandoffContext,
   tx: Transaction,
   caller: Caller,
   { ref, to, message }: HandoffInput,
-): Promise<HandedOff | RefusedHandoffMail> {
+  take: TakeSend,
+): Promise<HandedOff> {
   const { projectId } = caller
   const task = await context.assignment.find(tx, caller, ref)
   const before = await ownedClaim(tx, caller, ref, task)
@@ -55,13 +56,9 @@ async function handOff(
   const recipient = await requireRecipient(tx, caller, to, before)
   await requireRoomToReceive(context, tx, caller, recipient)
   const body = message ?? null
-  const mail = await context.sendHandoffMail(tx, { sender: caller, recipient, projectId, ref, body })
-  if ('problem' in mail) {
-    if (mail.event) await context.append(tx, projectId, [mail.event])
-    return mail
-  }
+  const mail = { sender: caller, recipient, projectId, ref, body }
+  const { messageId, events } = await context.sendHandoffMail(tx, mail, take)
   await giveClaim(tx, before, recipient.id)
-  const { messageId, events } = mail
   const { id: ownerId, handle: owner } = recipient
   const data = { ref, owner, previousOwner: before.owner ?? removedIdentity, messageId }
   const event = claimEvent('claim.handed_off', caller, [before.ownerId, ownerId], data)

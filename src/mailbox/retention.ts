@@ -4,12 +4,12 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { MailArchive } from './archive.ts'
-import { pruneLimits } from './limits/prune-limits.ts'
+import { pruneBuckets } from './limits/bucket-store.ts'
 import { mailBytes } from './messages/mail-bytes.ts'
 
 const pageMax = 200
 /** How long counters are kept that no longer limit anybody. */
-const limitMs = 24 * 60 * 60 * 1000
+const bucketMs = 24 * 60 * 60 * 1000
 
 // `open`: a recipient that still exists has not got it, or got it too recently. The operator always exists.
 const agedPage = statement<
@@ -42,7 +42,7 @@ export async function pruneMessages(
   signal: AbortSignal,
   archive?: MailArchive,
 ): Promise<number> {
-  await pruneLimits(db, now - limitMs, signal)
+  await pruneBuckets(db, now, bucketMs, signal)
   if (retentionMs === 0) return 0
   const beforeMs = now - retentionMs
   const before = messageIdFloor(beforeMs)

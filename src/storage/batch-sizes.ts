@@ -1,5 +1,5 @@
 /** The numbers of values or rows that one statement takes. Each size of a statement is prepared once. */
-export const batchSizes = [64, 16, 4, 1] as const
+export const batchSizes = [64, 16, 4, 2, 1] as const
 
 /** Cuts a list into batches of those sizes, the largest first. */
 export function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {

@@ -6,6 +6,7 @@ import { findAgentById } from '../registry/agents/agent-store.ts'
 import { operatorId } from '../registry/agents/identity.ts'
 import { type Caller, partyFrom } from '../registry/callers/caller.ts'
 import { findFirstResult, type Idempotency, keepResult } from '../registry/idempotency.ts'
+import type { Receivers, TakeSend } from '../registry/mail/send-limits.ts'
 import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { operatorIdentity } from '../words/callers.ts'
@@ -48,7 +49,7 @@ export interface SentMessage {
 /**
  * Takes an A2A message for an agent: starts a task, or continues one. Resolves when task, message, mail and events are
  * durable. Errors: `task-not-found`, `task-finished`, `invalid-request`, `unsupported-media-type`, `idempotency-conflict`,
- * `forbidden`, `rate-limited`, `recipient-storm`, `limit-exceeded`, `quota-exceeded`. Source: A2A specification §3.1.1, §3.4; D9.
+ * `forbidden`, `rate-limited`, `storm-breaker`, `recipient-storm`, `limit-exceeded`, `quota-exceeded`. Source: A2A specification §3.1.1, §3.4; D9.
  */
 export function sendMessage(
   context: TaskContext,
@@ -59,9 +60,12 @@ export function sendMessage(
   const { message, idempotency } = input
   requireAcceptedModes(agent, message)
   context.usage.requireRoom(caller)
-  // A repeat is answered whatever its sender has sent since.
-  if (!idempotency) context.sends.check(caller, agent)
-  const send = () => (input.isLarge ? storeLarge : storeMessage)(context, caller, agent, input)
+  const send = () =>
+    context.sends.run(caller, async (take) => {
+      // A repeat is answered whatever its sender has sent since.
+      if (!idempotency) context.sends.check(caller, receiversOf(agent))
+      return (input.isLarge ? storeLarge : storeMessage)(context, caller, agent, input, take)
+    })
   return idempotency ? context.repeats.run(caller.id, agent.id, idempotency, send) : send()
 }
 
@@ -71,6 +75,7 @@ async function storeLarge(
   caller: Caller,
   agent: Agent,
   input: SendMessageInput,
+  take: TakeSend,
 ): Promise<SentMessage> {
   const { db } = context
   const repeat = await findRepeat(db, caller, agent, input)
@@ -84,7 +89,7 @@ async function storeLarge(
   const large = await prepareLarge(db, input.message, caller.id)
   const store = async (): Promise<SentMessage> => {
     input.requireAllowed?.()
-    return storeMessage(context, caller, await stillThere(db, agent), input, large)
+    return storeMessage(context, caller, await stillThere(db, agent), input, take, large)
   }
   const sent = await store().catch(async (error) => {
     await large.discard()
@@ -106,22 +111,17 @@ function storeMessage(
   caller: Caller,
   agent: Agent,
   input: SendMessageInput,
+  take: TakeSend,
   large?: LargeMessage,
 ): Promise<SentMessage> {
   const { message, metadata } = input
-  // The transaction may run again. The message counts once.
-  let isCounted = false
-  const countSend = (recipient: Recipient): void => {
-    if (!isCounted) context.sends.take(caller, recipient)
-    isCounted = true
-  }
   return context.db.transaction(async (tx) => {
     const repeat = await findRepeat(tx, caller, agent, input)
     if (repeat) return { task: repeat, isRepeat: true }
     await requireReferences(tx, caller, message)
     const taskId = taskIdOf(message)
     await input.room?.(tx, taskId)
-    const { task, stamped, bytes } = await receive(tx, context, { large, caller, agent, countSend, ...input })
+    const { task, stamped, bytes } = await receive(tx, context, { large, caller, agent, take, ...input })
     context.usage.add(tx, caller, rowBytes + bytes + bytesOf(taskId ? undefined : metadata))
     return taskId === undefined ? { task, startedBy: stamped } : { task }
   })
@@ -144,8 +144,7 @@ interface Sending extends SendMessageInput {
   readonly large: LargeMessage | undefined
   readonly caller: Caller
   readonly agent: Agent
-  /** Counts the message against the rates of its sender. Errors: `rate-limited`, `recipient-storm`. */
-  readonly countSend: (recipient: Recipient) => void
+  readonly take: TakeSend
 }
 
 /**
@@ -163,7 +162,7 @@ async function receive(
     taskId === undefined ? undefined : await requireTaskToContinue(tx, caller, agent, taskId, sending.message)
   if (!existing) await requireContact(tx, caller, agent)
   const recipient = await recipientOf(tx, agent, existing)
-  sending.countSend(recipient)
+  await sending.take(tx, receiversOf(recipient))
   const options = readSendOptions(sending.metadata, sending.message.metadata)
   const task = existing ?? newTask(sending, options, tx.now)
   const stamped = stampMessage(sending.message, task)
@@ -208,6 +207,8 @@ async function receive(
   })
   return { task: moved, stamped, bytes }
 }
+
+const receiversOf = ({ id, handle }: Pick<Agent, 'id' | 'handle'>): Receivers => ({ peer: { id, identity: handle } })
 
 /** Who gets a message: the assignee. While the one that a task was handed over to is removed, the agent that it was sent to. Source: D18. */
 async function recipientOf(tx: Transaction, agent: Agent, task: Task | undefined): Promise<Recipient> {

@@ -5,9 +5,7 @@ import type { LogNotifier } from '../log/log-notifier.ts'
 import { drain } from '../mailbox/delivery/drain.ts'
 import { MailWaits } from '../mailbox/delivery/mail-waits.ts'
 import { strategies } from '../mailbox/delivery/strategies.ts'
-import { ProjectSends } from '../mailbox/limits/project-sends.ts'
-import { SendLimiter } from '../mailbox/limits/send-limiter.ts'
-import { SenderCounts } from '../mailbox/limits/sender-counts.ts'
+import { Sends } from '../mailbox/limits/sends.ts'
 import { createAnnounce } from '../mailbox/sending/announce.ts'
 import { createHandoffMail } from '../mailbox/sending/handoff-mail.ts'
 import { recordMail } from '../mailbox/sending/task-mail.ts'
@@ -39,17 +37,15 @@ export function openFeatures(
 ) {
   const { core, notifier, channels, secrets, checkUrl, changed } = parts
   const usage = undo.use(new Usage(core))
-  const senderCounts = new SenderCounts()
-  const projectSends = new ProjectSends(core.clock)
-  const sends = undo.use(new SendLimiter({ ...core, limits, senderCounts, projectSends }))
+  const sends = new Sends({ ...core, limits })
   const repeats = new RepeatedRequests()
   const findSession = newestLiveSession
-  const mail = { ...core, limits, senderCounts, projectSends, usage, repeats, strategies, findSession }
+  const mail = { ...core, limits, sends, usage, repeats, strategies, findSession }
   return {
     tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
     mail,
     mailWaits: new MailWaits({ ...mail, notifier }),
-    claims: { ...core, usage, assignment: createTaskAssignment(core), sendHandoffMail: createHandoffMail(mail) },
+    claims: { ...core, usage, assignment: createTaskAssignment(core), sends, sendHandoffMail: createHandoffMail(mail) },
     subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed },
     sessions: {
       ...core,

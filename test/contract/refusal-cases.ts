@@ -40,12 +40,12 @@ export const refusalCases: readonly FixtureCase[] = [
     await world.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Lunch?' }, { key, headers })
     return { ...post('/v1/messages', { to: '@donna', subject: 'Dinner?' }, key), headers }
   }),
-  problem('recipient-storm', 'A recipient of very many messages refuses those who sent many.', async (world) => {
+  problem('recipient-storm', 'A recipient of very many messages refuses who sent the last one.', async (world) => {
     await world.gateway.addAgent('@donna')
     const again = { to: '@donna', subject: 'Again' }
     const lola = await world.gateway.addAgent('@lola')
     const others = [await world.gateway.addAgent('@mike'), await world.gateway.addAgent('@ines')]
-    for (const { key } of [lola, ...others]) {
+    for (const { key } of [...others, lola]) {
       for (let n = 0; n < 200; n++) await world.gateway.call('POST', '/v1/messages', again, { key })
     }
     return post('/v1/messages', again, lola.key)

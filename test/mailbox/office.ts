@@ -1,8 +1,8 @@
 import { silentLogger } from '../../src/logger.ts'
 import type { LiveSession } from '../../src/mailbox/delivery/live-session.ts'
 import { strategies } from '../../src/mailbox/delivery/strategies.ts'
-import { ProjectSends } from '../../src/mailbox/limits/project-sends.ts'
-import { SenderCounts } from '../../src/mailbox/limits/sender-counts.ts'
+import type { MailLimits } from '../../src/mailbox/limits/mail-limits.ts'
+import { Sends } from '../../src/mailbox/limits/sends.ts'
 import { type MailInput, sendMail } from '../../src/mailbox/sending/send-mail.ts'
 import { registerAgent } from '../../src/registry/agents/agents.ts'
 import { type Caller, operator } from '../../src/registry/callers/caller.ts'
@@ -23,11 +23,11 @@ export async function openOffice(...handles: string[]) {
   await ensureProject(db, 'default')
   const sessions = new Map<string, LiveSession>()
   const core = { db, clock, log: silentLogger, append: insertEvents }
+  const limits: MailLimits = { perMinute: 300, stormTurns: 60, stormMessages: 600 }
   const context = {
     ...core,
-    limits: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
-    senderCounts: new SenderCounts(),
-    projectSends: new ProjectSends(clock),
+    limits,
+    sends: new Sends({ ...core, limits }),
     usage: { requireRoom() {}, add() {} },
     repeats: new RepeatedRequests(),
     strategies,
@@ -45,6 +45,8 @@ export async function openOffice(...handles: string[]) {
     clock,
     db,
     context,
+    /** The context of a gateway with these limits, that has read nothing from the store. */
+    limited: (limits: MailLimits) => ({ ...context, limits, sends: new Sends({ ...core, limits }) }),
     directory: directory.path,
     caller: (handle: string): Caller => callers[handle]!,
     enter(handle: string, surface: string, id = `session-${handle}`) {

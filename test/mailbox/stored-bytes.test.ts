@@ -27,7 +27,8 @@ async function openCounting() {
     handOver: (body: string, ref: string) =>
       office.db.transaction(async (tx) => {
         const recipient = (await findAgentById(tx, office.caller('agent-0').id))!
-        return createHandoffMail(context)(tx, { sender: lola, recipient, projectId: 'default', ref, body })
+        const handed = { sender: lola, recipient, projectId: 'default', ref, body }
+        return createHandoffMail(context)(tx, handed, async () => {})
       }),
     counted,
     /** Returns what lola has stored after retention has removed all of her mail. */

@@ -1,86 +1,76 @@
+import { operatorId } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import type { Receivers } from '../../registry/mail/send-limits.ts'
 import { agentRates, projectRates } from '../../share-limits.ts'
 
 /** Limits of messages. 0 switches one off. */
 export interface MailLimits {
-  /** Messages that one agent may send in a minute. It may send them all at the same time. */
+  /** Messages that one agent may send in a minute. */
   readonly perMinute: number
-  /**
-   * How often two agents may answer each other in ten minutes, and how often all agents together may answer a project's broadcasts with
-   * broadcasts. As many answers again are accepted from agents that have sent few of them.
-   */
+  /** How often two agents may take turns in writing to each other in ten minutes, and how often one may broadcast to a project. */
   readonly stormTurns: number
-  /**
-   * Messages that agents may send to one agent in ten minutes, whoever sends them. After that it accepts as many again, but only
-   * from agents that have sent few. Broadcasts do not count.
-   */
+  /** Messages to one agent in ten minutes, whoever sends them. Broadcasts do not count. */
   readonly stormMessages: number
 }
 
-export const stormWindowMs = 10 * 60_000
-export const minuteMs = 60_000
+/** Every limit is a bucket that is empty again after its window. */
+const windowsMs = { project: 60_000, sender: 60_000, pair: 600_000, recipient: 600_000 } as const
 
-/** Returns how many messages a caller may send in a minute: the limit of its project, or else the gateway's. */
-export function perMinuteFor({ limits }: Pick<Caller, 'limits'>, { perMinute }: MailLimits): number {
-  return limits?.messagesPerMinute ?? perMinute
+/** What a message adds to one bucket. */
+export interface Charge {
+  readonly kind: keyof typeof windowsMs
+  /** The bucket: its kind, and whose it is. */
+  readonly id: string
+  readonly limit: number
+  readonly windowMs: number
+  /** The part of the window that the message takes. */
+  readonly costMs: number
+  readonly senderId: string
+  /** Whether the message costs nothing when its sender wrote the last one too. */
+  readonly countsTurns: boolean
 }
 
-const { projectMessagesPerMinute } = projectRates
+/** Recipients for which mail counts as one message: mail to more counts as several. */
+const recipientsOfOne = 50
+
+/**
+ * Returns what a message adds to which buckets; without receivers, to those of its sender. The operator has no limits, and neither has mail
+ * to the operator but for the rates of its sender. A message to any number of recipients may be sent once in a minute.
+ */
+export function chargesOf(caller: Caller, limits: MailLimits, receivers?: Receivers): Charge[] {
+  if (caller.kind === 'operator') return []
+  const { id: senderId, projectId } = caller
+  const charge = (kind: Charge['kind'], owner: string, limit: number, messages = 1, countsTurns = false): Charge => {
+    const windowMs = windowsMs[kind]
+    const costMs = limit === 0 ? 0 : Math.min(windowMs, Math.floor((windowMs / limit) * messages))
+    return { kind, id: `${kind}:${owner}`, limit, windowMs, costMs, senderId, countsTurns }
+  }
+  const messages = Math.max(1, Math.ceil((receivers?.recipients ?? 1) / recipientsOfOne))
+  const charges = [
+    charge('project', projectId, perMinuteForProject(caller, limits), messages),
+    charge('sender', senderId, caller.limits?.messagesPerMinute ?? limits.perMinute, messages),
+  ]
+  const peer = receivers?.peer
+  if (peer?.id.startsWith('*')) charges.push(charge('pair', `${senderId} ${peer.id}`, limits.stormTurns))
+  else if (peer && peer.id !== operatorId) {
+    const pair = [senderId, peer.id].sort().join(' ')
+    if (peer.id !== senderId) charges.push(charge('pair', pair, limits.stormTurns, 1, true))
+    charges.push(charge('recipient', peer.id, limits.stormMessages))
+  }
+  return charges.filter(({ costMs }) => costMs > 0)
+}
+
 /** How many times as much as one agent all agents of a project may send. */
-const timesOfProject = projectMessagesPerMinute.max / agentRates.messagesPerMinute.max
+const timesOfProject = projectRates.projectMessagesPerMinute.max / agentRates.messagesPerMinute.max
 
 /**
  * Returns how many messages all agents of a project may send in a minute where nothing is set for it, from what the gateway lets one agent
  * send: a higher number also raises the project's, a lower one does not reduce it. 0 is no limit.
  */
 export function defaultOfProject({ perMinute }: Pick<MailLimits, 'perMinute'>): number {
-  return perMinute === 0 ? 0 : Math.max(projectMessagesPerMinute.max, timesOfProject * perMinute)
+  return perMinute === 0 ? 0 : Math.max(projectRates.projectMessagesPerMinute.max, timesOfProject * perMinute)
 }
 
-/** Returns how many messages all agents of a caller's project may send in a minute. 0 is no limit. */
-export function perMinuteForProject(
-  { limits }: Pick<Caller, 'limits'>,
-  ofGateway: Pick<MailLimits, 'perMinute'>,
-): number {
+function perMinuteForProject({ limits }: Pick<Caller, 'limits'>, ofGateway: MailLimits): number {
   return limits?.projectMessagesPerMinute ?? defaultOfProject(ofGateway)
-}
-
-/** The limits of a caller's mail. undefined: an operator, whose mail has none. */
-export function limitsOf(caller: Pick<Caller, 'kind' | 'limits'>, limits: MailLimits): MailLimits | undefined {
-  return caller.kind === 'operator' ? undefined : { ...limits, perMinute: perMinuteFor(caller, limits) }
-}
-
-/** How many are accepted in a window from all senders together: half of them are the reserve. */
-export function totalMax(limit: number): number {
-  return 2 * limit
-}
-
-/** A sender that has sent this part of what is still accepted waits for the next window. */
-const shareOfRest = 8
-
-/**
- * Returns below which total one more is accepted from a sender that has sent `sent` of them. Below the limit everybody may send. Beyond,
- * a sender stops at an eighth of what is left: many that send at once become slower together, and none of them uses up what is left for
- * the others.
- */
-export function totalMaxFor(sent: number, limit: number): number {
-  return Math.max(limit, totalMax(limit) - shareOfRest * sent)
-}
-
-/** Recipients for which mail counts as one message: a message to more counts as several. */
-const recipientsOfOne = 50
-
-/** Returns as how many messages a message to so many recipients counts. */
-export function messagesOf(recipients: number): number {
-  return Math.max(1, Math.ceil(recipients / recipientsOfOne))
-}
-
-/**
- * Returns the share of a minute that one message uses, in ms; 0 without a limit. Never more than a minute: a message to any number of
- * recipients can be sent after a minute of silence.
- */
-export function costMsOf(perMinute: number, recipients = 1): number {
-  if (perMinute === 0) return 0
-  const count = Math.min(perMinute, messagesOf(recipients))
-  return Math.max(1, Math.floor((minuteMs / perMinute) * count))
 }

@@ -11,15 +11,14 @@ import {
   mailScope,
   type RepeatedRequests,
 } from '../../registry/idempotency.ts'
+import type { Receivers, SendLimits, TakeSend } from '../../registry/mail/send-limits.ts'
 import type { Usage } from '../../registry/shares/usage.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { MessageType } from '../../words/mail.ts'
 import type { Priority, WakePolicy } from '../../words/policies.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
-import { checkRate, checkRecipients, type LimitsContext, type Receivers } from '../limits/check-limits.ts'
-import { limitsOf, type MailLimits } from '../limits/mail-limits.ts'
-import type { Refusal, Sender } from '../limits/refusals.ts'
+import type { MailLimits } from '../limits/mail-limits.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import type { MailMessage } from '../messages/message.ts'
 import { findMessage } from '../messages/message-store.ts'
@@ -29,7 +28,9 @@ import { type Destination, resolveDestination } from './destination.ts'
 import { lookUpFirst } from './look-up-first.ts'
 import { checkSignal, subjectOfSignal } from './signal-types.ts'
 
-export interface MailContext extends Core, LimitsContext {
+export interface MailContext extends Core {
+  readonly limits: MailLimits
+  readonly sends: SendLimits
   /** Counts what agents and projects have stored. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
   readonly repeats: RepeatedRequests
@@ -73,48 +74,37 @@ export async function sendMail(
 ): Promise<ReadMail> {
   if (input.signalType !== undefined) checkSignal(input.signalType, input.payload)
   context.usage.requireRoom(caller)
-  const send = async () => {
-    await lookUpFirst(context, caller, input, idempotency)
-    return storeNewMail(context, caller, input, idempotency)
-  }
-  const sent = await (idempotency ? context.repeats.run(caller.id, mailScope, idempotency, send) : send())
-  if ('problem' in sent) throw sent.problem
-  return readMail(context.db, caller, sent.id)
+  const send = () =>
+    context.sends.run(caller, async (take) => {
+      await lookUpFirst(context, caller, input, idempotency)
+      return storeNewMail(context, caller, input, idempotency, take)
+    })
+  const id = await (idempotency ? context.repeats.run(caller.id, mailScope, idempotency, send) : send())
+  return readMail(context.db, caller, id)
 }
 
-/** Stores mail, unless it is a repeat. Resolves to the id of the mail, or to why it is refused. */
-function storeNewMail(context: MailContext, caller: Caller, input: MailInput, idempotency: Idempotency | undefined) {
+/** Stores mail, unless it is a repeat. Resolves to the id of the mail. */
+function storeNewMail(
+  context: MailContext,
+  caller: Caller,
+  input: MailInput,
+  idempotency: Idempotency | undefined,
+  take: TakeSend,
+): Promise<string> {
   return context.db.transaction(async (tx) => {
     const first = idempotency && (await findFirstResult(tx, caller.id, mailScope, idempotency))
-    if (first !== undefined) return { id: first }
-    const limits = limitsOf(caller, context.limits)
-    // Before anything is looked up: who is beyond its rate costs a query, whatever the address.
-    const tooMany = limits && (await refuseSender(context, tx, caller, limits))
-    if (tooMany) return keepRefusal(context, tx, caller, tooMany)
+    if (first !== undefined) return first
     const answered = input.inReplyTo === undefined ? undefined : await requireAnswered(tx, caller, input.inReplyTo)
     const destination = await resolveDestination(tx, caller, input.to, answered)
     const subject = subjectOf(input, answered)
-    const sending = { ...senderOf(caller), ...receiversOf(destination) }
-    const refusal = limits && (await checkRecipients(tx, { ...context, limits }, sending))
-    if (refusal) return keepRefusal(context, tx, caller, refusal)
+    await take(tx, receiversOf(destination))
     const id = newMessageId(tx.now)
     // Only a message that is sent uses up its key: a refused one may be repeated.
     if (idempotency) await keepResult(tx, caller.id, mailScope, idempotency, id)
     const message = await storeMail(context, tx, caller, { id, subject, input, answered, destination })
     context.usage.add(tx, caller, bytesOfMail(message))
-    context.projectSends.countOnCommit(tx, caller, context.limits, sending.recipients)
-    return { id }
+    return id
   })
-}
-
-/** The project's rate first: it refuses without a query, and then nothing of the sender's own rate is used. */
-async function refuseSender(
-  { projectSends, limits }: MailContext,
-  tx: Transaction,
-  caller: Caller,
-  own: MailLimits,
-): Promise<Refusal | undefined> {
-  return projectSends.refuse(caller, limits) ?? (await checkRate(tx, own, senderOf(caller)))
 }
 
 /** Returns the message that a reply answers. The caller must be able to see it. */
@@ -128,19 +118,10 @@ async function requireAnswered(tx: Transaction, caller: Caller, id: string): Pro
   })
 }
 
-function senderOf({ id, identity }: Caller): Sender {
-  return { senderId: id, from: identity }
-}
-
 function receiversOf({ recipients, projectId, broadcast, address }: Destination): Receivers {
   const one = recipients.length === 1 ? recipients[0]! : undefined
   const everybody = { id: `*${projectId}`, identity: address }
   return { peer: broadcast ? everybody : one && { id: one.id, identity: one.handle }, recipients: recipients.length }
-}
-
-async function keepRefusal(context: MailContext, tx: Transaction, caller: Caller, refusal: Refusal): Promise<Refusal> {
-  if (refusal.event) await context.append(tx, caller.projectId, [refusal.event])
-  return refusal
 }
 
 interface Outgoing {
