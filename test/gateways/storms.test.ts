@@ -15,7 +15,12 @@ test('an agent that floods another one through all gateways silences nobody, and
     while ((await mailTo(gateway, mallory.key)).status === 201) sent++
     return sent
   }
-  expect([await flood(two.a), await flood(two.b), await flood(two.a)]).toEqual([80, 1, 0])
+  // One becomes free in 7.5 s.
+  const [first, second, again] = [await flood(two.a), await flood(two.b), await flood(two.a)]
+  expect(first).toBeGreaterThanOrEqual(80)
+  expect(first).toBeLessThanOrEqual(88)
+  expect(second).toBeLessThanOrEqual(3)
+  expect(again).toBeLessThanOrEqual(2)
   expect((await mailTo(two.b, mallory.key)).body).toMatchObject({ code: 'recipient-storm', limitName: 'stormMessages' })
   for (const gateway of [two.a, two.b]) {
     expect((await mailTo(gateway, ines.key)).status).toBe(201)
