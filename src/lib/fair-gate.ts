@@ -5,13 +5,13 @@ export const promptMs = 1_000
 /** How often the attempts in progress are looked at. */
 const lookMs = 250
 
-/** A place that was taken. */
+/** The places of one attempt: the usual one, the one among the slow, or first the former and then both. */
 export interface Ticket {
   readonly payer: Payer
   readonly target: string
   readonly since: number
-  lane: FairPlaces
-  place: Place
+  readonly usual: Place | undefined
+  slow: Place | undefined
 }
 
 /**
@@ -36,8 +36,9 @@ export class FairGate {
 
   /** Returns a place when one is free; else a wait for it, which ends with undefined when the signal aborts first. */
   enter(payer: Payer, target: string, signal: AbortSignal): Ticket | Promise<Ticket | undefined> {
-    const lane = this.#laneOf(payer, target)
-    const place = lane.placeOf(payer, target)
+    const usual = this.#usual.placeOf(payer, target)
+    const lane = usual.isSlow ? this.#slow : this.#usual
+    const place = usual.isSlow ? lane.placeOf(payer, target) : usual
     if (lane.tryTake(place)) return this.#begin(payer, target, lane, place)
     return lane.take(place, signal).then((how) => {
       if (how === 'moved') return this.enter(payer, target, signal)
@@ -47,27 +48,28 @@ export class FairGate {
 
   /** Gives a place back. `isPrompt`: the target took it or refused it soon; false: it kept us waiting. */
   leave(ticket: Ticket, isPrompt: boolean): void {
-    const { payer, target, lane, place } = ticket
+    const { payer, target, usual, slow } = ticket
     this.#young.delete(ticket)
-    const usual = this.#usual.placeOf(payer, target)
-    if (usual.isSlow === isPrompt) {
-      const before = this.#laneOf(payer, target).placeOf(payer, target)
-      usual.isSlow = !isPrompt
-      before.moveWaiting()
-    }
-    lane.leave(place)
+    this.#setSlow(payer, target, !isPrompt)
+    if (usual) this.#usual.leave(usual, slow !== undefined)
+    if (slow) this.#slow.leave(slow)
   }
 
-  #laneOf(payer: Payer, target: string): FairPlaces {
-    return this.#usual.placeOf(payer, target).isSlow ? this.#slow : this.#usual
+  /** What waits for the target goes where it now belongs. */
+  #setSlow(payer: Payer, target: string, isSlow: boolean): void {
+    const usual = this.#usual.placeOf(payer, target)
+    if (usual.isSlow === isSlow) return
+    usual.isSlow = isSlow
+    const before = isSlow ? usual : this.#slow.placeOf(payer, target)
+    before.moveWaiting()
   }
 
   #begin(payer: Payer, target: string, lane: FairPlaces, place: Place): Ticket {
-    const ticket = { payer, target, since: performance.now(), lane, place }
-    if (lane === this.#usual) {
-      this.#young.add(ticket)
-      this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
-    }
+    const since = performance.now()
+    if (lane === this.#slow) return { payer, target, since, usual: undefined, slow: place }
+    const ticket = { payer, target, since, usual: place, slow: undefined }
+    this.#young.add(ticket)
+    this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
     return ticket
   }
 
@@ -83,9 +85,8 @@ export class FairGate {
       const place = this.#slow.placeOf(ticket.payer, ticket.target)
       if (!this.#slow.tryTake(place)) continue
       this.#young.delete(ticket)
-      this.#usual.leave(ticket.place)
-      ticket.lane = this.#slow
-      ticket.place = place
+      this.#usual.lend(ticket.usual!)
+      ticket.slow = place
     }
   }
 }

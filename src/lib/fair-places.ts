@@ -129,9 +129,20 @@ export class FairPlaces {
     })
   }
 
-  leave(place: Place): void {
-    for (let share: Share | undefined = place; share; share = share.parent) share.inFlight--
+  /** Gives the agent's place back, but not the target's: what lasts there counts elsewhere from now on. */
+  lend(place: Place): void {
+    for (let share = place.parent; share; share = share.parent) share.inFlight--
+    this.#admitNext()
+  }
+
+  leave(place: Place, isLent = false): void {
+    place.inFlight--
     place.target.inFlight--
+    if (!isLent) for (let share = place.parent; share; share = share.parent) share.inFlight--
+    this.#admitNext()
+  }
+
+  #admitNext(): void {
     for (let next = this.#next(this.#all); next; next = this.#next(this.#all)) admit(next)
   }
 

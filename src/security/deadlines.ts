@@ -6,6 +6,8 @@ export interface Watched {
   /** The wish of its caller to stop: then it has `graceMs` more. */
   readonly signal?: AbortSignal | undefined
   readonly graceMs?: number | undefined
+  /** When its status came, by `performance.now()`. The body has `bodyMs` more. */
+  readonly answeredAt: number | undefined
   /** Called when its time is over, once. */
   fail(reason: OutboundError): void
 }
@@ -17,9 +19,11 @@ interface Until {
 
 /** How late a deadline may pass. */
 const tickMs = 20
+/** The time of a body after its status, which alone decides. */
+const bodyMs = 2_000
 
 /**
- * Watches over requests: each has `timeoutMs` from its start, or `graceMs` after its caller wishes to stop. Bytes that arrive slowly
+ * Watches over requests: each has `timeoutMs` from its start, `bodyMs` from its status, or `graceMs` after its caller wishes to stop. Bytes that arrive slowly
  * do not extend that. One timer looks at all of them every few milliseconds, while there are any: a timer and a listener for
  * each request would cost as much as signing its body.
  */
@@ -46,7 +50,7 @@ export class Deadlines {
     const now = performance.now()
     for (const [watched, until] of this.#watched) {
       if (watched.signal?.aborted && !until.isStopping) stopSoon(watched, until, now)
-      if (now < until.at) continue
+      if (now < Math.min(until.at, (watched.answeredAt ?? now) + bodyMs)) continue
       this.#watched.delete(watched)
       watched.fail(reasonOf(watched, until))
     }
@@ -58,7 +62,8 @@ function stopSoon({ graceMs = 0 }: Watched, until: Until, now: number): void {
   until.at = Math.min(until.at, now + graceMs)
 }
 
-function reasonOf({ timeoutMs }: Watched, { isStopping }: Until): OutboundError {
+function reasonOf({ timeoutMs, answeredAt }: Watched, { isStopping }: Until): OutboundError {
+  if (answeredAt !== undefined) return new OutboundError('timeout', 'the body of the answer did not end, and was cut')
   return isStopping
     ? new OutboundError('aborted', 'the request was stopped')
     : new OutboundError('timeout', `no complete answer in ${timeoutMs} ms`)

@@ -11,18 +11,21 @@ export interface Answer {
   readonly retryAfter: string | undefined
   /** The first 2 KiB of the body as text. */
   readonly snippet: string
+  /** What was wrong with its body: it broke off, was cut, or has another length than was announced. */
+  readonly fault: Error | undefined
 }
 
 type Times = Pick<Watched, 'timeoutMs' | 'signal' | 'graceMs'>
 
 /**
- * One request and its answer, as undici's handler: of the answer it keeps the status, Retry-After and the beginning of the body. It
- * settles once: what comes later is ignored.
+ * One request and its answer, as undici's handler: of the answer it keeps the status, Retry-After and the beginning of the body. The status
+ * decides: from then on nothing that happens to the body makes the answer an error. It settles once: what comes later is ignored.
  */
 export class Exchange implements Dispatcher.DispatchHandler, Watched {
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   readonly graceMs: number | undefined
+  answeredAt: number | undefined
   readonly #settle: (exchange: Exchange, answer: Answer | undefined, error: unknown) => void
   #controller: Dispatcher.DispatchController | undefined
   #isSettled = false
@@ -42,7 +45,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
 
   /** Ends it. If it waits for a connection, undici hears of it only when there is one. */
   fail(reason: Error): void {
-    this.#end(undefined, reason)
+    this.#break(reason)
     this.#controller?.abort(reason)
   }
 
@@ -56,7 +59,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
+    if (status < 200) return
     this.#status = status
+    this.answeredAt = performance.now()
     const retryAfter = headers['retry-after']
     this.#retryAfter = typeof retryAfter === 'object' ? retryAfter[0] : retryAfter
   }
@@ -66,21 +71,26 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
     if (this.#bytes < snippetBytesMax) this.#kept.push(chunk.subarray(0, snippetBytesMax - this.#bytes))
     this.#bytes += chunk.length
     if (this.#bytes <= bodyBytesMax) return
-    this.#answer()
+    this.#answer(undefined)
     controller.abort(new Error('the answer is longer than what is read'))
   }
 
   onResponseEnd(): void {
-    this.#answer()
+    this.#answer(undefined)
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#end(undefined, error)
+    this.#break(error)
   }
 
-  #answer(): void {
+  #break(error: Error): void {
+    if (this.answeredAt === undefined) this.#end(undefined, error)
+    else this.#answer(error)
+  }
+
+  #answer(fault: Error | undefined): void {
     const snippet = this.#kept === undefined ? '' : toText(this.#kept)
-    this.#end({ status: this.#status, retryAfter: this.#retryAfter, snippet }, undefined)
+    this.#end({ status: this.#status, retryAfter: this.#retryAfter, snippet, fault }, undefined)
   }
 
   #end(answer: Answer | undefined, error: unknown): void {

@@ -6,6 +6,7 @@ export type OutboundErrorKind =
   | 'timeout'
   | 'reset'
   | 'tls'
+  | 'no-http'
   | 'aborted'
   | 'busy'
   | 'network'
@@ -39,15 +40,28 @@ export class NameError extends OutboundError {
 /** Translates a failure of undici, node:net or node:tls. */
 export function toOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error
-  const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException
-  const rule = rules.find(({ codes, syscall: wanted }) => codes.test(code) && (!wanted || wanted === syscall))
+  const { name, syscall, message = '', ...failure } = (error ?? {}) as NodeJS.ErrnoException
+  // The parser's errors often have no code.
+  const code = failure.code ?? (name === 'HTTPParserError' ? 'HPE_' : '')
+  const rule = rules.find(
+    ({ codes, syscall: wanted, says }) =>
+      codes.test(code) && (!wanted || wanted === syscall) && (!says || says.test(message)),
+  )
   // With several addresses tried, node:net reports the attempts as one AggregateError without a syscall.
   if (!rule && error instanceof AggregateError) return new OutboundError('connect', withCode('could not connect', code))
   if (!rule) return new OutboundError('network', withCode('the exchange failed', code), error)
   return new OutboundError(rule.kind, withCode(rule.message, rule.kind === 'aborted' ? '' : code), error)
 }
 
-const rules: readonly { codes: RegExp; syscall?: string; kind: OutboundErrorKind; message: string }[] = [
+interface Rule {
+  readonly codes: RegExp
+  readonly syscall?: string
+  readonly says?: RegExp
+  readonly kind: OutboundErrorKind
+  readonly message: string
+}
+
+const rules: readonly Rule[] = [
   { codes: /^UND_ERR_CONNECT_TIMEOUT$/, kind: 'connect', message: 'could not connect in time' },
   { codes: /^UND_ERR_(CLOSED|DESTROYED)$/, kind: 'aborted', message: 'the gateway is stopping' },
   {
@@ -56,6 +70,19 @@ const rules: readonly { codes: RegExp; syscall?: string; kind: OutboundErrorKind
     message: 'the TLS handshake failed',
   },
   { codes: /^(EMFILE|ENFILE|ENOBUFS|ENOMEM)$/, kind: 'network', message: 'the gateway is out of sockets' },
+  { codes: /^HPE_/, kind: 'no-http', message: 'the answer is not HTTP' },
+  { codes: /^UND_ERR_HEADERS_OVERFLOW$/, kind: 'no-http', message: 'the headers of the answer are larger than 16 KiB' },
+  {
+    codes: /^UND_ERR_SOCKET$/,
+    says: /^bad (response|upgrade)$/,
+    kind: 'no-http',
+    message: 'the answer has a status that was not asked for: 100 or 101',
+  },
+  {
+    codes: /^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/,
+    kind: 'no-http',
+    message: 'the body of the answer has another length than its Content-Length',
+  },
   { codes: /./, syscall: 'connect', kind: 'connect', message: 'could not connect' },
   {
     codes: /^(UND_ERR_SOCKET|ECONNRESET|EPIPE|ECONNABORTED|ETIMEDOUT)$/,
@@ -66,5 +93,5 @@ const rules: readonly { codes: RegExp; syscall?: string; kind: OutboundErrorKind
 
 /** Codes such as ECONNREFUSED are safe to show; the messages that come with them hold addresses. */
 function withCode(message: string, code: string): string {
-  return /^[A-Z0-9_]+$/.test(code) && !code.startsWith('UND_') ? `${message} (${code})` : message
+  return /^[A-Z0-9_]+[A-Z0-9]$/.test(code) && !code.startsWith('UND_') ? `${message} (${code})` : message
 }

@@ -29,7 +29,7 @@ export interface OutboundRequest {
   body: Buffer | string
   /** On whose account the request runs. Look-ups and connections are shared fairly between accounts. */
   payer: Payer
-  /** Covers connecting, waiting in the pool, headers and body. The look-up of the name comes before, with a limit of its own. */
+  /** Covers connecting, waiting in the pool and the answer; a body has two seconds after its status. The look-up of the name comes before, with a limit of its own. */
   timeoutMs: number
   signal?: AbortSignal
   /** Time that a request in progress has to finish after the signal aborts. */
@@ -41,6 +41,8 @@ export interface OutboundResponse {
   retryAfter?: string
   /** The first 2 KiB of the body as text. */
   bodySnippet: string
+  /** What was wrong with the body. */
+  fault?: string
   /** Whether the answer came from a public address. */
   isPublic: boolean
   durationMs: number
@@ -98,7 +100,7 @@ export class OutboundFetch implements AsyncDisposable {
     return verdict.url
   }
 
-  /** Any status is an answer. Rejects with an OutboundError, and nothing else, when there is no complete answer. */
+  /** Any status is an answer, whatever becomes of its body. Rejects with an OutboundError, and nothing else, when none came. */
   post(request: OutboundRequest): Promise<OutboundResponse> {
     const judged = this.#judge(request.url)
     if (!judged.ok) return Promise.reject(new OutboundError('refused', judged.detail))
@@ -163,7 +165,7 @@ function destinationOf({ origin, hostname, pathname, search }: URL): Destination
 }
 
 function responseOf(
-  { status, retryAfter, snippet }: Answer,
+  { status, retryAfter, snippet, fault }: Answer,
   { headers }: OutboundRequest,
   { isPublic }: OriginPool,
   startedAt: number,
@@ -172,6 +174,7 @@ function responseOf(
     status,
     ...(retryAfter === undefined ? {} : { retryAfter }),
     bodySnippet: withoutEcho(snippet, headers),
+    ...(fault === undefined ? {} : { fault: toOutboundError(fault).message }),
     isPublic,
     durationMs: Math.round(performance.now() - startedAt),
   }

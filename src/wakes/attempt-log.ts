@@ -83,6 +83,7 @@ function lineOf({ subscription, agentIdentity, emission }: Order, attempt: Attem
     attempt: nth,
     status: attempt.status ?? undefined,
     error: attempt.error ?? undefined,
+    detail: attempt.detail,
     ms: attempt.durationMs,
   }
 }

@@ -13,6 +13,8 @@ export interface Attempt {
   readonly durationMs: number
   /** What went wrong in a word (`timeout`, `refused`, …); null when there was an answer. */
   readonly error: string | null
+  /** The same in a sentence, with the code of the failure; of an answer, what was wrong with its body. */
+  readonly detail?: string
   /** The first 2 KiB of an answer that was no success. */
   readonly response?: string
   /**
@@ -26,8 +28,10 @@ export interface Attempt {
 export function attemptFor(reader: Pick<Caller, 'kind' | 'projects'>, attempt: Attempt): Attempt {
   const { isWithheld, ...visible } = attempt
   if (!isWithheld || (reader.kind === 'operator' && reader.projects === undefined)) return visible
-  const { response: _, ...rest } = visible
-  return rest.error === null ? rest : { ...rest, error: 'unreachable' }
+  const { response: _, ...answered } = visible
+  if (answered.error === null) return answered
+  const { detail: __, ...unreachable } = answered
+  return { ...unreachable, error: 'unreachable' }
 }
 
 /** An attempt at a test wake. */

@@ -171,8 +171,9 @@ export function originOf({ target: { url = '' } }: Subscription): string {
 }
 
 function answered(answer: OutboundResponse, startedAt: number): Tried {
-  const { status, retryAfter, durationMs, bodySnippet, isPublic } = answer
-  const attempt: Attempt = { at: isoTime(startedAt), status, durationMs, error: null }
+  const { status, retryAfter, durationMs, bodySnippet, isPublic, fault } = answer
+  const detail = fault === undefined ? {} : { detail: fault }
+  const attempt: Attempt = { at: isoTime(startedAt), status, durationMs, error: null, ...detail }
   const outcome = retryAfter === undefined ? { status } : { status, retryAfter }
   if (isDelivered(outcome) || !bodySnippet) return { attempt, outcome }
   const response = { response: bodySnippet, ...(isPublic ? {} : { isWithheld: true }) }
@@ -189,7 +190,7 @@ function triedInVain(
   const { kind } = failure
   if (kind === 'busy') return 'no-room'
   const durationMs = Math.max(0, clock.now() - startedAt)
-  const attempt: Attempt = { at: isoTime(startedAt), status: null, durationMs, error: kind }
+  const attempt: Attempt = { at: isoTime(startedAt), status: null, durationMs, error: kind, detail: failure.message }
   if (!(failure instanceof NameError)) return { attempt, outcome: { error: kind } }
   const about = { subscriptionId: subscription.id, error: kind, cause: (failure.cause as Error | undefined)?.message }
   log.info(about, 'wake.unreachable')

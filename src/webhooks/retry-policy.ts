@@ -51,6 +51,7 @@ const errorRules = {
   timeout: { rule: 'retry', reason: 'timeout' },
   reset: { rule: 'retry', reason: 'reset' },
   tls: { rule: 'retry', reason: 'tls' },
+  'no-http': { rule: 'retry', reason: 'no-http' },
   network: { rule: 'retry', reason: 'network' },
   // We stopped it ourselves, so it says nothing about the receiver.
   aborted: { rule: 'again', reason: 'aborted' },

@@ -58,19 +58,19 @@ export const liars: readonly Liar[] = [
   },
   {
     name: 'says 100 to a request without Expect',
-    recorded: 'reset',
+    recorded: 'no-http',
     answer: (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
   },
   {
     name: 'hangs up in the middle of a body',
-    recorded: 'reset',
+    recorded: 200,
     answer: (socket) =>
       void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nsome', () => socket.destroy()),
   },
-  { name: 'speaks no HTTP', recorded: 'network', answer: (socket) => void socket.write('220 mail.test ESMTP\r\n') },
+  { name: 'speaks no HTTP', recorded: 'no-http', answer: (socket) => void socket.write('220 mail.test ESMTP\r\n') },
   {
     name: 'sends a megabyte of headers',
-    recorded: 'network',
+    recorded: 'no-http',
     answer: (socket) => void socket.write(`HTTP/1.1 200 OK\r\nX-Huge: ${'h'.repeat(1024 * 1024)}\r\n\r\n`),
   },
 ]

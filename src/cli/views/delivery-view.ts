@@ -62,9 +62,9 @@ function lastWord(io: Io, { attempts, steps }: DeliveryView): string | undefined
   return attempt && attemptText(io, attempt)
 }
 
-function attemptText(io: Io, { error, status, durationMs, at }: AttemptView): string {
+function attemptText(io: Io, { error, detail, status, durationMs, at }: AttemptView): string {
   const answer = error ?? (status === null ? 'no answer' : `HTTP ${status}`)
-  return `${answer} after ${Math.round(durationMs)} ms${io.columns === undefined ? ' at' : ','} ${when(io, at)}`
+  return `${answer}${detail ? ` (${detail})` : ''} after ${Math.round(durationMs)} ms${io.columns === undefined ? ' at' : ','} ${when(io, at)}`
 }
 
 function logRange({ logIds }: DeliveryView): string {
