@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 // Programs of other vendors, each of them hundreds of megabytes: only where somebody asks for it. They wait for each other more than they work.
 export default defineConfig({
   test: {
-    include: ['test/harnesses/**/*.test.ts'],
-    globalSetup: ['test/support/scratch.ts', 'test/harnesses/download.ts'],
+    include: ['test/real-harnesses/**/*.test.ts'],
+    globalSetup: ['test/support/scratch.ts', 'test/real-harnesses/download.ts'],
     setupFiles: ['test/support/each-file.ts'],
     maxWorkers: 2,
     // The first use downloads the programs.

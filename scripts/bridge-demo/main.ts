@@ -3,7 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { program } from '../../test/harnesses/programs.ts'
+import { program } from '../../test/real-harnesses/programs.ts'
 import { until } from '../../test/support/until.ts'
 import { startChild } from './child.ts'
 import { openDesk } from './desk.ts'

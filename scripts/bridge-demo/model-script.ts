@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import type { Reply } from '../../test/harnesses/fake-model.ts'
+import type { Reply } from '../../test/real-harnesses/fake-model.ts'
 
 /** What the model is prompted for now, and what it says. `what`: `wake`, `found`, `working`, `completed`, `other`. */
 interface Step {

@@ -1,7 +1,7 @@
 // The model of the harness: a script that calls our tools as a model would. It prints when it was prompted for what.
 
 import { instant } from '../../src/cli/demo/story.ts'
-import { startFakeModel } from '../../test/harnesses/fake-model.ts'
+import { startFakeModel } from '../../test/real-harnesses/fake-model.ts'
 import { nextReply } from './model-script.ts'
 
 await using model = await startFakeModel(({ body }) => {

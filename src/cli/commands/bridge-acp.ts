@@ -12,7 +12,7 @@ export function registerBridgeAcp(bridge: Command, io: Io): void {
     'rouse bridge acp -- gemini --acp',
     'rouse bridge acp -- npx @agentclientprotocol/claude-agent-acp',
   ]).action(async (command: string[]) => {
-    const { runAcpProxy } = await import('../../bridge/adapters/acp/acp-proxy.ts')
+    const { runAcpProxy } = await import('../../harnesses/generic/acp/acp-proxy.ts')
     // The bytes of both sides, which `Io` has as texts.
     const code = await runAcpProxy({
       command,

@@ -20,7 +20,7 @@ export function registerBridgeClients(bridge: Command, io: Io): void {
     .allowUnknownOption()
     .allowExcessArguments()
     .action(async () => {
-      const { runMonitor } = await import('../../bridge/adapters/claude/inside/monitor.ts')
+      const { runMonitor } = await import('../../harnesses/claude/adapter/inside/monitor.ts')
       const signal = io.signal ?? new AbortController().signal
       await runMonitor({ env: io.env, cwd: process.cwd(), print: printed, signal })
     })
@@ -40,7 +40,7 @@ export function registerBridgeClients(bridge: Command, io: Io): void {
 /** Never rejects: whatever goes wrong starts no turn. */
 async function isWoken(io: Io, event: string | undefined): Promise<boolean> {
   try {
-    const { waitForWake } = await import('../../bridge/adapters/claude/inside/waiter.ts')
+    const { waitForWake } = await import('../../harnesses/claude/adapter/inside/waiter.ts')
     const { readInput } = await import('../hook/read-input.ts')
     const input = await readInput(io.input)
     const signal = io.signal ?? new AbortController().signal

@@ -2,10 +2,10 @@ import type { Command } from 'commander'
 import { exitCodes, Reported } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
+import { harnessIds } from '../../harnesses/harness.ts'
+import { oneHarness } from '../../harnesses/names.ts'
 import { clientCommand, commonOptions } from '../client-command.ts'
 import { diagnose, reportText } from '../doctor/run-doctor.ts'
-import { harnessIds } from '../install/harness.ts'
-import { oneHarness } from '../install/harness-names.ts'
 
 /** Exits with 1 where something is broken. */
 export function registerDoctor(program: Command, io: Io): void {

@@ -1,5 +1,5 @@
 import type { AgentStatus, BridgeStatus, HarnessStatus, WakeStatus } from '../../bridge/run/status.ts'
-import { broken, type Check, ok, unknown } from './check.ts'
+import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 
 /** What a running bridge says of itself, as checks: the bridge, each agent, each harness and what would make its proof stronger. Pure. */
 export function bridgeChecks({ pid, startedAt, agents, harnesses }: BridgeStatus): Check[] {

@@ -5,9 +5,9 @@ import { askStatus } from '../../bridge/local/ask-status.ts'
 import type { BridgeStatus } from '../../bridge/run/status.ts'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
+import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 import { servicePaths } from '../service/service-record.ts'
 import { bridgeChecks } from './bridge-checks.ts'
-import { broken, type Check, ok, unknown } from './check.ts'
 
 /** What of the bridge is there and works. Empty where this user has none: no configuration, no service, and none runs. */
 export async function checkBridge(io: Io): Promise<Check[]> {

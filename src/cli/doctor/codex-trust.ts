@@ -1,7 +1,7 @@
-import { type ListedHook, ownHooks } from '../../harness/codex-trust.ts'
-import type { Place } from '../../harness/places.ts'
-import { broken, type Check, ok, unknown } from './check.ts'
-import { talk } from './talk.ts'
+import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
+import { type ListedHook, ownHooks } from '../../harnesses/codex-trust.ts'
+import type { Place } from '../../harnesses/places.ts'
+import { talk } from '../../harnesses/talk.ts'
 
 const name = 'trust in the hooks'
 const answerMaxMs = 10_000

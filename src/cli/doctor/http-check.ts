@@ -1,8 +1,8 @@
 import { clientFetch, type Fetch, type FetchResponse } from '../../client/client-fetch.ts'
 import type { Io } from '../../client/io.ts'
+import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
+import { keyVariable } from '../../harnesses/entries.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import { keyVariable } from '../install/entries.ts'
-import { broken, type Check, ok, unknown } from './check.ts'
 
 const name = 'MCP over HTTP'
 const protocolVersion = '2025-11-25'

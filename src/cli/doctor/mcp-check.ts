@@ -1,8 +1,8 @@
 import type { Io } from '../../client/io.ts'
+import { broken, type Check, ok } from '../../harnesses/check.ts'
+import type { HarnessId } from '../../harnesses/harness.ts'
+import { talk } from '../../harnesses/talk.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import type { HarnessId } from '../install/harness.ts'
-import { broken, type Check, ok } from './check.ts'
-import { talk } from './talk.ts'
 
 const name = 'rouse mcp'
 /** What Codex offers. Every server of this era knows it. */

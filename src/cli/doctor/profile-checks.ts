@@ -2,7 +2,7 @@ import { Refused, Unreachable } from '../../client/failure.ts'
 import { createGatewayClient, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { Profile } from '../../client/profile-file.ts'
-import { broken, type Check, ok, unknown } from './check.ts'
+import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 
 const answerMaxMs = 5_000
 

@@ -1,11 +1,11 @@
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
-import { conversationOf, isUnattended, turnOf } from '../../harness/harness-input.ts'
-import type { HarnessProcess } from '../../harness/harness-process.ts'
+import { conversationOf, isUnattended, turnOf } from '../../harnesses/harness-input.ts'
+import type { HarnessProcess } from '../../harnesses/harness-process.ts'
+import { actOf, type HookAct, harnesses } from '../../harnesses/hook.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { PendingSignal } from '../../words/mail.ts'
-import { actOf, type HookAct, harnesses } from './harness-events.ts'
 import { countText, mailText } from './mail-text.ts'
 
 export interface Hook {

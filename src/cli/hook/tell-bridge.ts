@@ -1,8 +1,8 @@
 import { callBridge } from '../../bridge/local/call-bridge.ts'
 import type { MessageOf } from '../../bridge/local/messages.ts'
 import { wakeIdsIn } from '../../bridge/wake-text.ts'
-import { conversationOf, isUnattended, turnOf } from '../../harness/harness-input.ts'
-import { actOf, beginsTurn, harnesses } from './harness-events.ts'
+import { conversationOf, isUnattended, turnOf } from '../../harnesses/harness-input.ts'
+import { actOf, beginsTurn, harnesses } from '../../harnesses/hook.ts'
 import type { Hook } from './run-hook.ts'
 
 /**

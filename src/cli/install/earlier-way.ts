@@ -1,5 +1,5 @@
 import type { Records } from '../../config-files/record.ts'
-import type { BridgeWay, HarnessFile } from './harness.ts'
+import type { BridgeWay, HarnessFile } from '../../harnesses/harness.ts'
 
 /**
  * What an earlier installation had for the bridge: the way that has written something that no other has, whatever else has changed since.

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
 import { readRecords } from '../../config-files/record.ts'
-import { programPath } from '../../harness/program-path.ts'
+import { harnessIds } from '../../harnesses/harness.ts'
+import { programPath } from '../../harnesses/program-path.ts'
+import { harnessTable } from '../../harnesses/table.ts'
 import { table } from '../table.ts'
-import { harnessIds } from './harness.ts'
-import { harnessTable } from './harness-table.ts'
 
 /** Prints which harnesses are on this machine, and where Rouse is installed. */
 export function listHarnesses(io: Io, print: Printer): void {

@@ -1,8 +1,8 @@
 import type { Io } from '../../client/io.ts'
 import { readProfiles } from '../../client/profile-file.ts'
 import { profilesOf, readRecords } from '../../config-files/record.ts'
-import type { HarnessId } from './harness.ts'
-import { harnessTable } from './harness-table.ts'
+import type { HarnessId } from '../../harnesses/harness.ts'
+import { harnessTable } from '../../harnesses/table.ts'
 
 /** Returns a warning if other harnesses use the same agent: only the one that started last speaks for it. Source: D12. */
 export function sharedAgent(io: Io, own: HarnessId, identity: string): string[] {

@@ -1,7 +1,7 @@
 import { createTwoFilesPatch } from 'diff'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
-import type { Harness } from './harness.ts'
+import type { Harness } from '../../harnesses/harness.ts'
 import type { FileResult, FileWork } from './install-files.ts'
 
 /** The changes as a unified diff, as `patch` and `git apply` read it; empty where nothing changes. */

@@ -1,6 +1,6 @@
 import type { ApiAnswer } from '../../fronts/mcp/call-api.ts'
-import { type Conversation, conversation } from '../../harness/conversation.ts'
-import type { HarnessProcess } from '../../harness/harness-process.ts'
+import { type Conversation, conversation } from '../../harnesses/conversation.ts'
+import type { HarnessProcess } from '../../harnesses/harness-process.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { HttpApi } from './http-api.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { homeOf, type Place } from '../../harness/places.ts'
+import { homeOf, type Place } from '../../harnesses/places.ts'
 import type { ServiceLaunch } from './systemd-unit.ts'
 
 export const agentLabel = 'dev.rouse.bridge'

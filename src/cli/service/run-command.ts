@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
-import { programPath } from '../../harness/program-path.ts'
-import { talk } from '../doctor/talk.ts'
+import { programPath } from '../../harnesses/program-path.ts'
+import { talk } from '../../harnesses/talk.ts'
 
 const commandMaxMs = 30_000
 

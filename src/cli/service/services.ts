@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import { UsageError } from '../../client/failure.ts'
-import type { Place } from '../../harness/places.ts'
+import type { Place } from '../../harnesses/places.ts'
 import { shellCommand } from '../install/launch.ts'
 import { agentLabel, agentPath, agentText } from './launchd-agent.ts'
 import { type ServiceLaunch, unitName, unitPath, unitText } from './systemd-unit.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Place, xdgConfig } from '../../harness/places.ts'
+import { type Place, xdgConfig } from '../../harnesses/places.ts'
 
 /** How a program is started as a service. */
 export interface ServiceLaunch {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { channelNotification } from '../../../src/cli/mcp/channel.ts'
 import { changedResources } from '../../../src/cli/mcp/resource-updates.ts'
 import type { EventView } from '../../../src/fronts/rest/events/view.ts'
+import { channelNotification } from '../../../src/harnesses/claude/channel.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { startMcpPair } from './start-mcp-pair.ts'

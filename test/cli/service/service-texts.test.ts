@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { agentText } from '../../../src/cli/service/launchd-agent.ts'
 import { bridgeService } from '../../../src/cli/service/services.ts'
 import { unitName, unitText } from '../../../src/cli/service/systemd-unit.ts'
-import { programPath } from '../../../src/harness/program-path.ts'
+import { programPath } from '../../../src/harnesses/program-path.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 
 const launch = {

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs'
+import {
+  type Adapter,
+  type AdapterContext,
+  type AdapterRow,
+  bridgeStops,
+  type HarnessSession,
+  type OutgoingWake,
+  type WakeEnd,
+  type WakeTools,
+} from '../../../bridge/adapter.ts'
+import { accessOf } from '../../../client/wakes/command-access.ts'
+import type { Wake } from '../../../client/wakes/wake.ts'
+import { endOfWakeCommand } from '../../../client/wakes/wake-command.ts'
+import { readWakeContext } from '../../../client/wakes/wake-context.ts'
+import { outputNotes } from './output-notes.ts'
+
+/** Starts the user's command for each wake, as `rouse listen --exec` does. Nobody is interrupted, so presence does not hold it. Source: D34. */
+export const execRow: AdapterRow = {
+  id: 'exec',
+  title: 'a command',
+  proves: ['delivered'],
+  isOptIn: true,
+  settings: {
+    command: { type: 'string', help: 'the shell command to run for each wake, with the wake on its standard input' },
+    timeoutSeconds: { type: 'number', help: 'how long it may run, 1 to 86400 (default: 3600)' },
+  },
+  create: createExecAdapter,
+}
+
+const route = 'command'
+/** EX_TEMPFAIL of sysexits.h. */
+const tryAgain = 75
+const timeoutSecondsDefault = 3_600
+const timeoutSecondsMax = 86_400
+const howToSet = 'There is no command to run: set `command` of exec in the configuration.'
+
+function createExecAdapter(context: AdapterContext): Adapter {
+  const { command, timeoutMs } = settingsOf(context.settings)
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+    const source = wake.source ?? withoutSource(wake)
+    if (command === undefined) return { step: 'failed', detail: howToSet }
+    if (tools.signal.aborted) return bridgeStops
+    if (!existsSync(session.cwd!)) return { step: 'failed', detail: `The directory ${session.cwd} is gone.` }
+    const { gateway } = tools
+    const access = gateway && (await accessOf(gateway))
+    const about = gateway && (await readWakeContext(gateway, source))
+    await tools.handingOver(route)
+    const startedAt = context.now()
+    const output = outputNotes(context.note)
+    const { failure, hasStarted, exitCode } = await endOfWakeCommand(source, {
+      command,
+      env: context.env,
+      cwd: session.cwd!,
+      access,
+      context: about,
+      timeoutMs,
+      stdout: output.add,
+      stderr: output.add,
+      signal: tools.signal,
+    })
+    output.end()
+    if (failure === undefined) {
+      return { step: 'delivered', detail: `the command ended with 0 after ${context.now() - startedAt} ms` }
+    }
+    // It may already have done something, unless its exit code says that it has not.
+    if (!hasStarted || exitCode === tryAgain)
+      return { step: 'failed', detail: `the command ${failure}`, isUntouched: true }
+    const when = tools.signal.aborted ? 'the bridge stopped while the command ran; it' : 'the command'
+    return { step: 'unknown', detail: `${when} ${failure}` }
+  }
+
+  return {
+    async probe() {
+      if (command === undefined) return { isThere: false, sessions: [], remarks: [howToSet] }
+      const sessions = context.directories.filter((directory) => existsSync(directory)).map(sessionIn)
+      const missing = context.directories.filter((directory) => !existsSync(directory))
+      return { isThere: true, sessions, remarks: missing.map((directory) => `${directory} does not exist: make it.`) }
+    },
+    wake(session, wake, tools) {
+      const ended = last.then(() => wakeAlone(session, wake, tools))
+      last = ended.catch(() => {})
+      return ended
+    },
+    // A process that has ended leaves nothing to look at.
+    async find() {
+      return 'unknown'
+    },
+    async [Symbol.asyncDispose]() {
+      await last
+    },
+  }
+}
+
+/** The conversation is the command itself, in a directory. */
+function sessionIn(cwd: string): HarnessSession {
+  return { harness: 'exec', conversationId: `command in ${cwd}`, cwd, state: 'idle', route }
+}
+
+/** Errors: a value that is out of range, with the name of its field. */
+function settingsOf({ command, timeoutSeconds = timeoutSecondsDefault }: AdapterContext['settings']) {
+  const seconds = Number(timeoutSeconds)
+  if (!(seconds >= 1 && seconds <= timeoutSecondsMax)) {
+    throw new Error(`exec.timeoutSeconds must be between 1 and ${timeoutSecondsMax}, not ${timeoutSeconds}.`)
+  }
+  const text = typeof command === 'string' ? command.trim() : ''
+  return { command: text === '' ? undefined : text, timeoutMs: seconds * 1_000 }
+}
+
+function withoutSource({ id, text }: OutgoingWake): Wake {
+  return { eventType: 'wake', eventId: id, payload: { summary: text } }
+}

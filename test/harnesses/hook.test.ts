@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { actOf, harnesses } from '../../src/harnesses/hook.ts'
+
+// S1-8, S1-15
+test.each([
+  ['claude', 'SessionStart', {}, { state: 'idle', tellsMail: true }],
+  ['claude', 'UserPromptSubmit', {}, { state: 'active', tellsMail: true }],
+  ['claude', 'PermissionRequest', {}, { state: 'waitingOnApproval' }],
+  ['claude', 'PostToolUse', {}, { state: 'active' }],
+  ['claude', 'Notification', { notification_type: 'permission_prompt' }, { state: 'waitingOnApproval' }],
+  ['claude', 'Notification', { notification_type: 'idle_prompt' }, { state: 'idle' }],
+  ['claude', 'Notification', { notification_type: 'other' }, {}],
+  ['claude', 'Stop', {}, { state: 'idle' }],
+  ['claude', 'SessionEnd', { reason: 'prompt_input_exit' }, { ends: true }],
+  ['claude', 'SessionEnd', { reason: 'clear' }, { state: 'idle' }],
+  ['codex', 'UserPromptSubmit', {}, { state: 'active', tellsMail: true }],
+  ['codex', 'Interrupt', {}, { state: 'idle' }],
+  ['codex', 'SessionEnd', { reason: 'other' }, { ends: true }],
+  ['qwen', 'UserPromptSubmit', {}, { state: 'active', tellsMail: true }],
+  ['gemini', 'BeforeAgent', {}, { state: 'active', tellsMail: true }],
+  ['gemini', 'AfterAgent', {}, { state: 'idle' }],
+  ['gemini', 'Notification', { notification_type: 'ToolPermission' }, { state: 'waitingOnApproval' }],
+  ['cursor', 'beforeSubmitPrompt', {}, { state: 'active' }],
+  ['cursor', 'sessionStart', {}, { state: 'idle', tellsMail: true }],
+  ['copilot', 'userPromptSubmitted', {}, { state: 'active' }],
+  ['copilot', 'session-start', {}, { state: 'idle', tellsMail: true }],
+  ['claude', 'PreCompact', {}, {}],
+  ['claude', 'constructor', {}, {}],
+  ['no-harness', 'Stop', {}, {}],
+  ['__proto__', 'Stop', {}, {}],
+])('%s %s %j', (harness, event, input, act) => {
+  expect(actOf(harness, event, input)).toEqual(act)
+})
+
+test.each([
+  ['claude', { hookSpecificOutput: { hookEventName: 'E', additionalContext: 'text' } }],
+  ['codex', { hookSpecificOutput: { hookEventName: 'E', additionalContext: 'text' } }],
+  ['qwen', { hookSpecificOutput: { hookEventName: 'E', additionalContext: 'text' } }],
+  ['gemini', { hookSpecificOutput: { hookEventName: 'E', additionalContext: 'text' } }],
+  ['cursor', { additional_context: 'text' }],
+  ['copilot', { additionalContext: 'text' }],
+])('%s takes text for its model in its own form', (harness, output) => {
+  expect(harnesses[harness]!.contextOutput('E', 'text')).toEqual(output)
+})
