@@ -34,16 +34,16 @@ const building = [
   ['open-gateway.ts'],
   ['app.ts'],
   ['client'],
-  ['harness'],
   ['config-files'],
   ['bridge'],
+  ['harnesses'],
   ['cli', 'public'],
   ['main.ts', 'index.ts'],
 ]
 const floors = new Map(building.flatMap((rooms, floor) => rooms.map((room) => [room, floor])))
 
 // They run as the user's programs, beside harnesses, and never inside a gateway.
-const programs = ['main.ts', 'cli', 'bridge', 'config-files', 'harness', 'client']
+const programs = ['main.ts', 'cli', 'bridge', 'config-files', 'harnesses', 'client']
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
 const imports = files.flatMap((file) => {
@@ -172,11 +172,11 @@ test('only the wake store changes how far a subscription has come, its lease and
 /** Exports for those who are no file of the repository, and types that TypeScript names in the type of another export. */
 const exportedForOthers = [
   /^src\/public\/wire\.ts /,
-  /^src\/bridge\/adapters\/opencode\/plugin\/rouse-plugin\.js Rouse$/,
+  /^src\/harnesses\/opencode\/adapter\/plugin\/rouse-plugin\.js Rouse$/,
   /^src\/fronts\/rest\/\S+ \w+(Context|View)$/,
   /^src\/identity\/remove-agent\.ts Removal$/,
-  /^test\/(bridge\/adapter-tools\.ts FakeClients|harnesses\/fake-model\.ts ModelRequest|harnesses\/office\.ts Ended)$/,
-  /^test\/(public\/consumer\.ts|bridge\/copilot\/fake-sdk\.mjs) /,
+  /^test\/(harnesses\/adapter-tools\.ts FakeClients|real-harnesses\/fake-model\.ts ModelRequest|real-harnesses\/office\.ts Ended)$/,
+  /^test\/(public\/consumer\.ts|harnesses\/copilot\/fake-sdk\.mjs) /,
 ]
 
 test('what is exported is imported by another file', () => {

@@ -1,17 +1,22 @@
 import type { GatewayClient } from '../client/gateway-client.ts'
 import type { Io } from '../client/io.ts'
-import type { PresenceState } from '../words/presence.ts'
+import type { PresenceSource, PresenceState } from '../words/presence.ts'
 import type { ReceiptStep } from '../words/receipts.ts'
 import type { Reason } from '../words/sender-view.ts'
-import type { AdapterId } from './adapters/ids.ts'
 import type { LocalClients } from './local/clients.ts'
 import type { OutgoingWake } from './wake-text.ts'
 
 export type { OutgoingWake } from './wake-text.ts'
 
+/** The key of an adapter: `codex`, `tmux`. Receipts name it as their source. */
+export type AdapterId = string
+
+/** The adapters that there are, by their keys, each loaded when it is used. */
+export type Adapters = Readonly<Record<AdapterId, () => Promise<AdapterRow>>>
+
 /**
  * One way into one kind of harness. It looks at what runs on this machine, and hands a wake to exactly one conversation. It never
- * answers for the user: no approval, no question, no draft. Each is a folder in `adapters/`, and a row in `adapters/table.ts`.
+ * answers for the user: no approval, no question, no draft. The bridge is given its adapters (`src/harnesses/adapters.ts`), and names none.
  */
 export interface Adapter extends AsyncDisposable {
   /** Looks what is there. Changes nothing, starts no turn, and ends within seconds. What went wrong is a remark, not an error. */
@@ -50,6 +55,8 @@ export interface AdapterRow {
   readonly id: AdapterId
   /** `Codex` */
   readonly title: string
+  /** Who reports presence by it (default: `bridge-daemon`). */
+  readonly presenceSource?: PresenceSource
   /** The steps that it can prove, the strongest last. It reports no other. */
   readonly proves: readonly ReceiptStep[]
   /** Whether it is used only where the configuration names it. */

@@ -3,10 +3,12 @@ import { z } from 'zod'
 import { UsageError } from '../client/failure.ts'
 import type { Io } from '../client/io.ts'
 import { profilePath } from '../client/profile-file.ts'
-import type { Scope } from '../harnesses/places.ts'
 import { readConfigFile, removeFile, replaceFile } from './config-file.ts'
 import type { Written } from './document.ts'
 import type { FormatName } from './formats.ts'
+
+/** Whether a harness is set up for the user everywhere, or for one project. */
+export type Scope = 'user' | 'project'
 
 /** What was written into one file, so that exactly that can be removed. */
 export interface FileRecord {

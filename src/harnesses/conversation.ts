@@ -1,3 +1,4 @@
+import type { JsonObject } from '../lib/json.ts'
 import { isOneLine } from '../lib/words.ts'
 
 /** What a harness says of its own conversation, as far as the gateway takes it. */
@@ -17,4 +18,15 @@ export function conversation(cwd: unknown, sessionId: unknown): { readonly harne
 function kept(name: keyof Conversation, value: unknown): Conversation {
   const fits = typeof value === 'string' && value !== '' && value.length <= lengthMax[name] && isOneLine(value)
   return fits ? { [name]: value } : {}
+}
+
+/** The conversation that an event is of. Claude Code and its like say `session_id`, Copilot `sessionId`, Cursor `conversation_id`. */
+export function conversationOf({ cwd, session_id: id, sessionId, conversation_id: conversationId }: JsonObject) {
+  return conversation(cwd, id ?? sessionId ?? conversationId)
+}
+
+/** The turn that an event is of; Claude Code calls it after its prompt. */
+export function turnOf({ turn_id: turn, prompt_id: prompt }: JsonObject): { activeTurnId?: string } {
+  const id = turn ?? prompt
+  return typeof id === 'string' && /^[\w.:-]{1,200}$/.test(id) ? { activeTurnId: id } : {}
 }

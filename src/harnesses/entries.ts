@@ -1,7 +1,9 @@
-import { shellCommand } from '../cli/install/launch.ts'
+import { type LocalAddress, localAddress, thisMachine } from '../bridge/local/address.ts'
+import { UsageError } from '../client/failure.ts'
 import type { Piece, Value } from '../config-files/document.ts'
-import type { HarnessFile, HarnessId, Wanted } from './harness.ts'
-import { homeOf } from './places.ts'
+import { shellCommand } from '../lib/shell-command.ts'
+import type { HarnessFile, Wanted } from './harness.ts'
+import { homeOf, type Place } from './places.ts'
 
 /** The name of our server in every harness. */
 export const serverName = 'rouse'
@@ -32,13 +34,13 @@ export function server(path: readonly string[], value: Value): Piece {
 }
 
 /** The command of a hook: it reads the harness's JSON and answers in the harness's form. */
-function hookCommand(harness: HarnessId, event: string, { launch, profile, place }: Wanted): string {
+function hookCommand(harness: string, event: string, { launch, profile, place }: Wanted): string {
   return shellCommand([...launch, 'hook', harness, event, ...profile], place.platform)
 }
 
 /** One hook for each event, each as the harness wants it. */
 export function hooks(
-  harness: HarnessId,
+  harness: string,
   events: readonly string[],
   wanted: Wanted,
   form: (command: string) => Value,
@@ -64,9 +66,21 @@ export const bearer = (reference: string) => ({ Authorization: `Bearer ${referen
 /** A hook ends by itself after two seconds. */
 export const hookSeconds = 10
 
-/** The events of Claude Code, and of harnesses with the same events. */
-export const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PermissionRequest', 'Stop', 'SessionEnd']
-
 export function json(path: string, holds: string, pieces: HarnessFile['pieces']): HarnessFile {
   return { path, format: 'json', holds, pieces }
 }
+
+/** A file that only `rouse install` writes. */
+export function ownFile(path: string, holds: string, text: string): HarnessFile {
+  return { path, format: 'whole', holds, pieces: [{ kind: 'property', path: [], value: text }] }
+}
+
+/** The address of the bridge of this user. Errors: there is no place for one. */
+export function bridgeAddress({ env }: Place): LocalAddress {
+  const address = localAddress(env, thisMachine())
+  if (address === undefined) throw new UsageError('There is no home directory: set HOME or XDG_CONFIG_HOME.')
+  return address
+}
+
+/** The property that says the form of a file of hooks. */
+export const version = { kind: 'property', path: ['version'], value: 1 } as const

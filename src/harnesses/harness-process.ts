@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import type { Io } from '../client/io.ts'
 
 /** The process of the harness: what makes its session its own. `startedAt`: ISO 8601; absent where the system does not say. */
 export interface HarnessProcess {
@@ -32,14 +31,13 @@ const depthMax = 8
 const tickMs = 10
 
 /**
- * The harness that started this process: the ancestor that its environment names (`CLAUDE_PID`, `OPENCODE_PID`), else the first that
+ * The harness that started this process: the ancestor that its environment names (`named`, the values of such variables), else the first that
  * is no shell. A harness that was started within another one inherits names of that one, so the nearest counts. Source: D12.
  */
-export function harnessProcess(env: Io['env'], parent: number): HarnessProcess {
-  const named = [env.CLAUDE_PID, env.OPENCODE_PID].map(Number)
+export function harnessProcess(named: readonly string[], parent: number): HarnessProcess {
   let pid = parent
   let found = lookUp(pid)
-  for (let depth = 0; found && between.test(found.name) && !named.includes(pid) && depth < depthMax; depth++) {
+  for (let depth = 0; found && between.test(found.name) && !named.includes(String(pid)) && depth < depthMax; depth++) {
     const above = found.parent > 1 ? lookUp(found.parent) : undefined
     if (!above) break
     pid = found.parent

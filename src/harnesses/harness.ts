@@ -1,13 +1,73 @@
+import type { AdapterRow } from '../bridge/adapter.ts'
 import type { Piece } from '../config-files/document.ts'
 import type { FormatName } from '../config-files/formats.ts'
-import type { Place, Scope } from './places.ts'
+import type { Scope } from '../config-files/record.ts'
+import type { Check } from './check.ts'
+import type { Hooks } from './hooks.ts'
+import type { Place } from './places.ts'
+import type { Screen } from './screen.ts'
 
-export const harnessIds = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'qwen', 'copilot'] as const
-export type HarnessId = (typeof harnessIds)[number]
+/** All that Rouse knows of one harness. Each has a folder with its description, and a line in `table.ts`. */
+export interface Harness {
+  /** Its key everywhere: in `rouse install`, `rouse hook`, the bridge and the sources of receipts. */
+  readonly id: string
+  /** `Claude Code` */
+  readonly title: string
+  /** The program, as it is called in a shell. */
+  readonly binary: string
+  /** The surface of its sessions. */
+  readonly surface: string
+  /** The name that it gives itself as a client of MCP, where `words/surfaces.ts` does not have it. */
+  readonly clientName?: RegExp
+  readonly variables?: HarnessVariables
+  /** The directory that shows that the harness is used here. */
+  readonly home: (place: Place) => string
+  readonly install: Install
+  /** Absent: it has no hooks that Rouse can use. */
+  readonly hooks?: Hooks
+  /** The way of the bridge into its sessions; absent: only the generic ways. */
+  readonly adapter?: () => Promise<AdapterRow>
+  /** How its screen reads in a terminal; absent: nothing is typed into it. */
+  readonly screen?: Screen
+  /** The checks of `rouse doctor` that only this harness needs. `program`: its path. */
+  readonly checks?: (program: string, place: Place) => Promise<Check[]>
+}
+
+/** The names of variables: those that a harness gives to the programs that it starts, and the one that says where its files are. */
+interface HarnessVariables {
+  /** Set in every program that it starts. */
+  readonly mark?: string
+  /** The process of the harness. */
+  readonly pid?: string
+  /** The id of its conversation. */
+  readonly conversation?: string
+  /** The folder of its project. */
+  readonly directory?: string
+  /** Where its files are. */
+  readonly home?: string
+  /** All that its MCP servers get; absent: they get its whole environment. */
+  readonly passed?: readonly string[]
+}
 
 /** What takes the wakes of `rouse bridge` in a session of a harness. */
 export const bridgeWays = ['plugin', 'hooks', 'extension'] as const
 export type BridgeWay = (typeof bridgeWays)[number]
+
+/** What `rouse install` writes for a harness, and what its user has to know. */
+export interface Install {
+  readonly files: (scope: Scope, wanted: Wanted) => readonly HarnessFile[]
+  readonly scopes: readonly Scope[]
+  /** Whether it can call `/mcp` of the gateway with a key from its environment. */
+  readonly http: boolean
+  /** The effect of `--approve-tools`; absent: the harness never asks. */
+  readonly approval?: string
+  /** What can take the wakes of the bridge in its sessions, the usual one first; absent: nothing of ours has to. */
+  readonly bridgeWays?: (scope: Scope) => readonly BridgeWay[]
+  /** What to do after an installation with one of those. */
+  readonly bridgeNext?: readonly string[]
+  /** What to do after the installation. */
+  readonly next: readonly string[]
+}
 
 /** What the entries of a harness have to say. */
 export interface Wanted {
@@ -31,28 +91,4 @@ export interface HarnessFile {
   /** What is in it, for the user: `MCP server`. */
   readonly holds: string
   readonly pieces: readonly Piece[]
-}
-
-/** One harness: where its files are, what is written into them, and what the user has to know. */
-export interface Harness {
-  readonly id: HarnessId
-  readonly title: string
-  /** The program, as it is called in a shell. */
-  readonly binary: string
-  /** The directory that shows that the harness is used here. */
-  readonly home: (place: Place) => string
-  readonly files: (scope: Scope, wanted: Wanted) => readonly HarnessFile[]
-  /** The events that a hook reports, in the harness's own words; none: it has no hooks that Rouse can use. */
-  readonly events: readonly string[]
-  readonly scopes: readonly Scope[]
-  /** Whether it can call `/mcp` of the gateway with a key from its environment. */
-  readonly http: boolean
-  /** The effect of `--approve-tools`; undefined: the harness never asks. */
-  readonly approval?: string
-  /** What can take the wakes of the bridge in its sessions, the usual one first; undefined: nothing of ours has to. */
-  readonly bridgeWays?: (scope: Scope) => readonly BridgeWay[]
-  /** What to do after an installation with one of those. */
-  readonly bridgeNext?: readonly string[]
-  /** What to do after the installation. */
-  readonly next: readonly string[]
 }

@@ -10,9 +10,6 @@ export interface Place {
   readonly cwd: string
 }
 
-/** Whether a harness is set up for the user everywhere, or for one project. */
-export type Scope = 'user' | 'project'
-
 /** The user's home directory. Errors: none is known. */
 export function homeOf({ env }: Place): string {
   const home = env.HOME || env.USERPROFILE

@@ -1,11 +1,19 @@
-import { bridgeHarnesses } from './bridge-harnesses.ts'
+import { surfaces } from './surfaces.ts'
+
+/** The ways of the bridge that are of no single harness. */
+const genericWays = ['acp', 'tmux', 'osascript', 'exec'] as const
 
 /**
  * What a peer may read of a `source`: its first word, if it is one of these. What comes after it is the reader's own, and may name a
  * path or an address.
  */
-const sourceKinds = ['bridge', 'hook', 'listen', ...bridgeHarnesses] as const
-type SourceKind = (typeof sourceKinds)[number] | 'reader'
+const sourceKinds: readonly string[] = [
+  'bridge',
+  'hook',
+  'listen',
+  ...genericWays,
+  ...Object.values(surfaces).flatMap(({ harness }) => harness ?? []),
+]
 
 /** What a peer may read of a `detail`: its first word, if it is one of these reasons. */
 const reasons = [
@@ -19,8 +27,8 @@ const reasons = [
 ] as const
 export type Reason = (typeof reasons)[number]
 
-/** Returns what proved a step, as a peer may know it. Pure. */
-export function sourceKind(source: string | null): SourceKind {
+/** Returns what proved a step, as a peer may know it: `reader` where its first word is none that is known. Pure. */
+export function sourceKind(source: string | null): string {
   const [word] = /^[a-z]+/.exec(source ?? '') ?? []
   return sourceKinds.find((kind) => kind === word) ?? 'reader'
 }

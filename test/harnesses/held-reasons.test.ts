@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { AdapterRow, HarnessSession, WakeEnd } from '../../src/bridge/adapter.ts'
-import { type AdapterId, adapterIds } from '../../src/bridge/adapters/ids.ts'
+import type { AdapterId, AdapterRow, HarnessSession, WakeEnd } from '../../src/bridge/adapter.ts'
 import { type AttachedClient, WakeDeclined } from '../../src/bridge/local/clients.ts'
-import { claudeRow } from '../../src/harnesses/claude/adapter/row.ts'
+import { adapters } from '../../src/harnesses/adapters.ts'
+import { claudeRow } from '../../src/harnesses/claude/adapter/claude-adapter.ts'
 import {
   closed,
   closedOrBusy,
@@ -15,14 +15,14 @@ import {
   unreachable,
   whyNot,
 } from '../../src/harnesses/codex/adapter/wake/verdict.ts'
-import { copilotRow } from '../../src/harnesses/copilot/adapter/row.ts'
+import { copilotRow } from '../../src/harnesses/copilot/adapter/copilot-adapter.ts'
 import { acpRow } from '../../src/harnesses/generic/acp/acp-adapter.ts'
 import { execRow } from '../../src/harnesses/generic/exec/exec-adapter.ts'
 import { verdictOf } from '../../src/harnesses/generic/osascript/verdict.ts'
-import { programs } from '../../src/harnesses/generic/tmux/programs.ts'
+import { programOf } from '../../src/harnesses/generic/tmux/programs.ts'
 import { notReady } from '../../src/harnesses/generic/tmux/typing.ts'
 import { processStart } from '../../src/harnesses/harness-process.ts'
-import { row as opencodeRow } from '../../src/harnesses/opencode/adapter/row.ts'
+import { opencodeRow } from '../../src/harnesses/opencode/adapter/opencode-adapter.ts'
 import { heldBy } from '../../src/harnesses/opencode/adapter/v1/activity.ts'
 import { passedOver } from '../../src/harnesses/opencode/adapter/v1/turn.ts'
 import { followMessage } from '../../src/harnesses/qwen/adapter/message.ts'
@@ -93,7 +93,7 @@ function ofWindow(seen: object): WakeEnd {
   const verdict = verdictOf(JSON.stringify(seen), {
     application: 'Terminal',
     tty: '/dev/ttys003',
-    program: programs.claude,
+    program: programOf('claude'),
   })
   if (verdict.kind !== 'held') throw new Error('it is ready')
   return { step: 'held', detail: verdict.why, reason: verdict.reason }
@@ -147,5 +147,5 @@ test.each(cases)('%s: a sender may know why its wake is held: %s', async (_id, _
 })
 
 test('every adapter is in the table', () => {
-  expect(new Set(cases.map(([id]) => id))).toEqual(new Set(adapterIds))
+  expect(new Set(cases.map(([id]) => id))).toEqual(new Set(Object.keys(adapters)))
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { actOf, harnesses } from '../../src/harnesses/hook.ts'
+import { harnessOf } from '../../src/harnesses/harnesses.ts'
+import { actOf } from '../../src/harnesses/hooks.ts'
 
 // S1-8, S1-15
 test.each([
@@ -26,10 +27,8 @@ test.each([
   ['copilot', 'session-start', {}, { state: 'idle', tellsMail: true }],
   ['claude', 'PreCompact', {}, {}],
   ['claude', 'constructor', {}, {}],
-  ['no-harness', 'Stop', {}, {}],
-  ['__proto__', 'Stop', {}, {}],
 ])('%s %s %j', (harness, event, input, act) => {
-  expect(actOf(harness, event, input)).toEqual(act)
+  expect(actOf(harnessOf(harness)!.hooks!, event, input)).toEqual(act)
 })
 
 test.each([
@@ -40,5 +39,14 @@ test.each([
   ['cursor', { additional_context: 'text' }],
   ['copilot', { additionalContext: 'text' }],
 ])('%s takes text for its model in its own form', (harness, output) => {
-  expect(harnesses[harness]!.contextOutput('E', 'text')).toEqual(output)
+  expect(harnessOf(harness)!.hooks!.contextOutput('E', 'text')).toEqual(output)
+})
+
+test('a name that is no key of a harness names none', () => {
+  expect(['no-harness', '__proto__', 'constructor', ''].map(harnessOf)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { programs } from '../../src/harnesses/generic/tmux/programs.ts'
+import { programOf } from '../../src/harnesses/generic/tmux/programs.ts'
 import { type Reading, readScreen } from '../../src/harnesses/generic/tmux/screen.ts'
 import { styledRows } from '../../src/harnesses/generic/tmux/styled-rows.ts'
 import { until } from '../support/until.ts'
@@ -44,5 +44,5 @@ describe.skipIf(codex === undefined || !hasTerminal())('The screens of Codex', (
 
 function readingOf(terminal: Terminal): Reading {
   const { screen, cursor } = terminal.look()
-  return readScreen(styledRows(screen), cursor, programs.codex)
+  return readScreen(styledRows(screen), cursor, programOf('codex'))
 }

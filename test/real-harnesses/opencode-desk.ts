@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import type { AdapterContext, HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../src/bridge/adapter.ts'
 import { startLocalServer } from '../../src/bridge/local/server.ts'
-import { row } from '../../src/harnesses/opencode/adapter/row.ts'
+import { opencodeRow as row } from '../../src/harnesses/opencode/adapter/opencode-adapter.ts'
 import { newUlid } from '../../src/lib/ids.ts'
 import { until } from '../support/until.ts'
 import { startFakeModel } from './fake-model.ts'

@@ -1,6 +1,6 @@
 import type { Profile } from '../../client/profile-file.ts'
 import type { Trigger } from '../../words/events.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { AdapterId } from '../adapter.ts'
 import type { TurnLimits } from '../guards/guard.ts'
 
 /** What the user allows a bridge. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { UsageError } from '../../client/failure.ts'
 import type { Profiles } from '../../client/profile-file.ts'
 import { operatorIdentity } from '../../words/callers.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { AdapterId } from '../adapter.ts'
 
 /** A configuration as its user writes it. */
 export interface FirstConfig {

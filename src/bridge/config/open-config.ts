@@ -1,8 +1,6 @@
 import type { Io } from '../../client/io.ts'
 import { readProfiles } from '../../client/profile-file.ts'
-import { adapters } from '../../harnesses/adapters.ts'
-import type { AdapterRow } from '../adapter.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { AdapterId, AdapterRow, Adapters } from '../adapter.ts'
 import type { BridgeConfig } from './bridge-config.ts'
 import { configPath, readConfigText } from './config-file.ts'
 import { harnessesIn, parseConfig, readBridgeConfig } from './read-config.ts'
@@ -13,19 +11,19 @@ interface OpenedConfig {
   readonly rows: readonly AdapterRow[]
 }
 
-/** Reads the user's configuration. `option`: its path. Errors: `UsageError`, with the remedy. */
-export async function openConfig(io: Io, option: string | undefined): Promise<OpenedConfig> {
+/** Reads the user's configuration. `option`: its path; `adapters`: those that there are. Errors: `UsageError`, with the remedy. */
+export async function openConfig(io: Io, option: string | undefined, adapters: Adapters): Promise<OpenedConfig> {
   const path = configPath(option, io.env)
   const value = parseConfig(readConfigText(path), path)
-  const known = Object.keys(adapters) as AdapterId[]
-  const rows = await rowsOf(harnessesIn(value, known))
+  const known = Object.keys(adapters)
+  const rows = await rowsOf(adapters, harnessesIn(value, known))
   const config = readBridgeConfig(value, path, { env: io.env, profiles: readProfiles(io), known, rows })
   const used = new Set(config.agents.flatMap(({ harnesses }) => harnesses))
   return { config, rows: [...rows.values()].filter(({ id }) => used.has(id)) }
 }
 
 /** Loads the rows of adapters. */
-export async function rowsOf(ids: readonly AdapterId[]): Promise<Map<AdapterId, AdapterRow>> {
-  const rows = await Promise.all(ids.map((id) => adapters[id]()))
+export async function rowsOf(adapters: Adapters, ids: readonly AdapterId[]): Promise<Map<AdapterId, AdapterRow>> {
+  const rows = await Promise.all(ids.map((id) => adapters[id]!()))
   return new Map(rows.map((row) => [row.id, row]))
 }

@@ -6,8 +6,7 @@ import { parseJson } from '../../config-files/json/parse.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { operatorIdentity } from '../../words/callers.ts'
 import { agentTriggers } from '../../words/events.ts'
-import type { AdapterRow } from '../adapter.ts'
-import { type AdapterId, adapterIds } from '../adapters/ids.ts'
+import type { AdapterId, AdapterRow } from '../adapter.ts'
 import { allowedDirectory } from './allowed-directory.ts'
 import { agentKey, type BridgeConfig, type BridgedAgent, bridgeDefaults } from './bridge-config.ts'
 import { checkSetting, countOf, listOf, nameIn, objectOf, Problems, wordOf } from './fields.ts'
@@ -81,7 +80,7 @@ function agentOf(
   const harnesses = listOf(
     given.harnesses,
     nameIn(field, 'harnesses'),
-    { max: adapterIds.length, read: harness, what: known.join(', ') },
+    { max: known.length, read: harness, what: known.join(', ') },
     problems,
   )
   const directory = (one: unknown, at: string) => {

@@ -1,6 +1,6 @@
 import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { AdapterId } from '../adapter.ts'
 
 /** The script of each version of the file, the oldest first. */
 export const journalSchema = [

@@ -1,7 +1,6 @@
 import type { Io } from '../../client/io.ts'
 import type { PresenceState } from '../../words/presence.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
-import type { AdapterId } from '../adapters/ids.ts'
 import type { OutgoingWake } from '../wake-text.ts'
 
 /** A client has said that it does not take a wake: it is not in its harness. */
@@ -12,7 +11,7 @@ export class WakeDeclined extends Error {}
  * waiting hook, an extension, a proxy.
  */
 export interface AttachedClient {
-  readonly harness: AdapterId
+  readonly harness: string
   readonly conversationId: string
   readonly cwd?: string
   readonly process?: { readonly pid: number; readonly startedAt?: string }
@@ -62,7 +61,7 @@ export interface ReportedConversation {
 /** The programs that have called this bridge. */
 export interface LocalClients {
   /** Those that listen now, the newest first. */
-  attached(harness: AdapterId): readonly AttachedClient[]
+  attached(harness: string): readonly AttachedClient[]
   /** The conversations whose hooks have called and that have not ended, the newest first. A harness that was killed tells no end. */
   reportedConversations(harness: string): readonly ReportedConversation[]
   /** Calls back when a client of a harness comes, goes or changes its state, and when a hook has called. Returns what ends that. */

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { isOneLine, lineFlaw } from '../../lib/words.ts'
 import { presenceStates } from '../../words/presence.ts'
 import { receiptSteps } from '../../words/receipts.ts'
-import { adapterIds } from '../adapters/ids.ts'
 
 const oneLine = (max: number) =>
   z
@@ -15,12 +14,13 @@ const cwd = oneLine(1_000)
 const wakeId = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, 'must be the eventId of a wake: a ULID')
 const instant = z.iso.datetime({ offset: true }).max(40)
 const harnessProcess = z.object({ pid: z.int().positive(), startedAt: instant.optional() })
+const harness = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be the name of a harness')
 const state = z.enum(presenceStates)
 
 /** Takes wakes for one conversation from now on: the first message of its connection. */
 const attach = z.object({
   type: z.literal('attach'),
-  harness: z.enum(adapterIds),
+  harness,
   conversationId: id,
   cwd: cwd.optional(),
   process: harnessProcess.optional(),
@@ -69,7 +69,7 @@ const report = z.object({
 /** An event of a harness: what `rouse hook` says. */
 const hook = z.object({
   type: z.literal('hook'),
-  harness: z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be the name of a harness'),
+  harness,
   event: oneLine(100),
   conversationId: id.optional(),
   cwd: cwd.optional(),

@@ -1,7 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { UsageError } from '../../client/failure.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import type { AdapterId } from '../adapters/ids.ts'
 import { type LocalMachine, localAddress, thisMachine } from './address.ts'
 import type { AttachedConnection } from './attached-connection.ts'
 import { claimSocket } from './claim-socket.ts'
@@ -58,7 +57,7 @@ class SocketServer implements LocalServer {
     server.on('error', (error) => options.note(`The local socket: ${error.message}`))
   }
 
-  attached(harness: AdapterId): readonly AttachedClient[] {
+  attached(harness: string): readonly AttachedClient[] {
     const own = [...this.#attached].filter((client) => client.harness === harness && !client.isOver)
     return own.reverse().map(({ view }) => view)
   }

@@ -1,7 +1,6 @@
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { within } from '../../lib/within.ts'
-import type { Adapter, AdapterContext, AdapterRow, HarnessSession, Probe } from '../adapter.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { Adapter, AdapterContext, AdapterId, AdapterRow, HarnessSession, Probe } from '../adapter.ts'
 import type { LocalClients } from '../local/clients.ts'
 
 /** A conversation that has changed; undefined: something of the harness has. */

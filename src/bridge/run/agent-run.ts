@@ -79,7 +79,13 @@ export class AgentRun {
     this.#outbox = new ReceiptOutbox({ gateway, refused: (error) => this.#state.reportRefused(error) })
     this.#recovery = new Recovery({ gateway, now, note, times })
     const reported = () => this.#conversations.reported()
-    this.#presence = new PresenceReport({ gateway, own: this.session, reported, now })
+    this.#presence = new PresenceReport({
+      gateway,
+      own: this.session,
+      reported,
+      sourceOf: (id) => host.row(id).presenceSource,
+      now,
+    })
     this.queue = new WakeQueue({
       agent: agentKey(agent),
       journal,

@@ -1,8 +1,7 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import type { Reason } from '../../words/sender-view.ts'
-import type { Adapter, AdapterRow, HarnessSession, WakeEnd, WakeTools } from '../adapter.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { Adapter, AdapterId, AdapterRow, HarnessSession, WakeEnd, WakeTools } from '../adapter.ts'
 import type { Guarded } from '../guards/guard.ts'
 import type { Journal, WakeRecord } from '../journal/journal.ts'
 import { reasonOfState } from '../reason-of-state.ts'
@@ -166,7 +165,7 @@ export async function giveUp(
   const { by, session } = end
   const title = by === undefined ? 'its harness' : parts.row(by).title
   const given = { ...overdue(parts.patienceMs, title, end), ...(by ? { by } : {}) }
-  const adapter = by && parts.adapter(by)
+  const adapter = by === undefined ? undefined : parts.adapter(by)
   if (!session || !by || !adapter?.takeBack) return given
   const isBack = await adapter.takeBack(session, wakeId, parts.signal).catch(() => undefined)
   if (isBack) return { ...given, detail: `${given.detail}; it was taken back` }

@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs'
-import type { HarnessSession } from '../adapter.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { AdapterId, HarnessSession } from '../adapter.ts'
 import type { BridgedAgent } from '../config/bridge-config.ts'
 import { type Choice, chooseSession, isWithin } from '../target/choose-session.ts'
 import { isSameConversation, type KnownSession } from '../target/same-conversation.ts'

@@ -2,9 +2,8 @@ import { realpathSync } from 'node:fs'
 import type { Io } from '../../client/io.ts'
 import { readProfiles } from '../../client/profile-file.ts'
 import { profilesOf, readRecords } from '../../config-files/record.ts'
-import { adapters } from '../../harnesses/adapters.ts'
-import type { AdapterRow } from '../adapter.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import { meaningOf } from '../../words/receipts.ts'
+import type { AdapterId, AdapterRow, Adapters } from '../adapter.ts'
 import { configPath } from '../config/config-file.ts'
 import { type FirstConfig, firstConfig, writeFirstConfig } from '../config/first-config.ts'
 import { rowsOf } from '../config/open-config.ts'
@@ -16,20 +15,24 @@ export async function initBridge(
   io: Io,
   configOption: string | undefined,
   directory: string,
+  adapters: Adapters,
 ): Promise<{ readonly path: string; readonly config: FirstConfig }> {
   const path = configPath(configOption, io.env)
   const real = realpathSync(directory)
-  const rows = await rowsOf(Object.keys(adapters) as AdapterId[])
-  const found = await installed(
-    [...rows.values()].filter(({ isOptIn }) => !isOptIn),
-    real,
-    io,
-  )
+  const rows = await rowsOf(adapters, Object.keys(adapters))
+  const found = await installed(strongestFirst([...rows.values()].filter(({ isOptIn }) => !isOptIn)), real, io)
   const records = [...readRecords(io.env)]
   const speakers = found.map((id) => [id, profilesOf(records.filter(([, { harness }]) => harness === id))] as const)
   const config = firstConfig(readProfiles(io), found, real, new Map(speakers))
   writeFirstConfig(path, config)
   return { path, config }
+}
+
+/** The more steps one proves on the way to a turn, the stronger its proof. */
+function strongestFirst(rows: readonly AdapterRow[]): AdapterRow[] {
+  const steps = ({ proves }: AdapterRow) =>
+    proves.filter((step) => ['open', 'delivered'].includes(meaningOf(step))).length
+  return rows.toSorted((a, b) => steps(b) - steps(a))
 }
 
 /** The harnesses that are installed or run here. One that cannot be looked at is not. */

@@ -1,6 +1,7 @@
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
-import type { HarnessSession } from '../adapter.ts'
+import type { PresenceSource } from '../../words/presence.ts'
+import type { AdapterId, HarnessSession } from '../adapter.ts'
 import { isOf, type KnownSession } from '../target/same-conversation.ts'
 import type { OwnSession } from './own-session.ts'
 
@@ -9,6 +10,8 @@ interface PresenceParts {
   readonly own: OwnSession
   /** The conversations that a watch has reported, in the directories and harnesses of the agent. */
   readonly reported: () => readonly HarnessSession[]
+  /** Who reports presence by an adapter; undefined: the bridge. */
+  readonly sourceOf: (adapter: AdapterId) => PresenceSource | undefined
   /** ms since the epoch */
   readonly now: () => number
 }
@@ -77,12 +80,12 @@ export class PresenceReport {
   }
 
   async #put(known: KnownSession, { harness, state, activeTurnId }: HarnessSession): Promise<void> {
-    const { gateway, now, own } = this.#parts
+    const { gateway, now, own, sourceOf } = this.#parts
     const turn = activeTurnId && (state === 'active' || state === 'waitingOnApproval') ? { activeTurnId } : {}
     const { pid, startedAt } = known
     const body = {
       state,
-      source: harness === 'codex' ? ('codex-app-server' as const) : ('bridge-daemon' as const),
+      source: sourceOf(harness) ?? 'bridge-daemon',
       ...turn,
       // Of no other process than the one that was seen.
       ...(pid === undefined || startedAt === undefined ? {} : { process: { pid, startedAt } }),

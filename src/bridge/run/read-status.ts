@@ -1,4 +1,5 @@
 import type { Io } from '../../client/io.ts'
+import type { Adapters } from '../adapter.ts'
 import { openConfig } from '../config/open-config.ts'
 import { Journal } from '../journal/journal.ts'
 import { journalPath } from '../journal/journal-path.ts'
@@ -9,10 +10,10 @@ import { agentStatus } from './status-of.ts'
 const minuteMs = 60_000
 
 /** What the bridge says of itself; where none runs, what its configuration and its journal say. Errors: of the configuration. */
-export async function readStatus(io: Io, configOption: string | undefined): Promise<BridgeStatus> {
+export async function readStatus(io: Io, configOption: string | undefined, adapters: Adapters): Promise<BridgeStatus> {
   const running = await askStatus(io.env)
   if (running !== undefined) return running as BridgeStatus
-  const { config } = await openConfig(io, configOption)
+  const { config } = await openConfig(io, configOption, adapters)
   const now = Date.now()
   using journal = Journal.read({ path: journalPath(io.env), now: () => now })
   return {

@@ -1,6 +1,7 @@
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
+import type { Adapters } from '../adapter.ts'
 import { openConfig } from '../config/open-config.ts'
 import { Journal } from '../journal/journal.ts'
 import { journalPath } from '../journal/journal-path.ts'
@@ -9,8 +10,13 @@ import { runBridge } from './bridge.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
 
 /** Runs the bridge of the user's configuration until the signal aborts. Errors: of the configuration, the journal and the socket, each with its remedy. */
-export async function startBridge(io: Io, configOption: string | undefined, print: Printer): Promise<void> {
-  const { config, rows } = await openConfig(io, configOption)
+export async function startBridge(
+  io: Io,
+  configOption: string | undefined,
+  adapters: Adapters,
+  print: Printer,
+): Promise<void> {
+  const { config, rows } = await openConfig(io, configOption, adapters)
   const now = () => Date.now()
   const note = (text: string) => print.note(plain(text))
   using journal = Journal.open({ path: journalPath(io.env), now, note })

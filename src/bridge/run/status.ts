@@ -1,5 +1,5 @@
 import type { PresenceState } from '../../words/presence.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { AdapterId } from '../adapter.ts'
 import type { RunState } from './agent-state.ts'
 
 /** What a bridge is doing, as `rouse bridge status` shows it. Instants are ISO 8601. No secret is in it. */

@@ -1,6 +1,5 @@
 import { sep } from 'node:path'
-import type { HarnessSession } from '../adapter.ts'
-import type { AdapterId } from '../adapters/ids.ts'
+import type { AdapterId, HarnessSession } from '../adapter.ts'
 import { isOf, isSameConversation, type KnownSession, processOf } from './same-conversation.ts'
 
 /** What decides where a wake goes. Paths are absolute, with symbolic links resolved. */

@@ -23,9 +23,10 @@ export function registerBridge(parent: Command, io: Io): void {
     .option('--log-file <file>', 'print to a file instead, which becomes <file>.1 at 1 MiB')
     .action(async ({ config, logFile }: ConfigOption & { logFile?: string }, command: Command) => {
       const { startBridge } = await import('../../bridge/run/start-bridge.ts')
-      if (logFile === undefined) return startBridge(io, config, printerOf(io, command))
+      const { adapters } = await import('../../harnesses/adapters.ts')
+      if (logFile === undefined) return startBridge(io, config, adapters, printerOf(io, command))
       const { withLogFile } = await import('../service/log-file.ts')
-      await withLogFile(io, logFile, (logged) => startBridge(logged, config, printerOf(logged, command)))
+      await withLogFile(io, logFile, (logged) => startBridge(logged, config, adapters, printerOf(logged, command)))
     })
 
   registerBridgeClients(bridge, io)
@@ -35,7 +36,8 @@ export function registerBridge(parent: Command, io: Io): void {
   withExamples(status, ['rouse bridge status', 'rouse bridge status --json'])
   addOptions(status).action(async (_options: unknown, command: Command) => {
     const { readStatus } = await import('../../bridge/run/read-status.ts')
-    const found = await readStatus(io, configOf(command))
+    const { adapters } = await import('../../harnesses/adapters.ts')
+    const found = await readStatus(io, configOf(command), adapters)
     printerOf(io, command).result(found, () => bridgeText(io, found))
   })
 
@@ -47,7 +49,8 @@ export function registerBridge(parent: Command, io: Io): void {
     .option('--directory <directory>', 'the directory whose conversations may be woken', '.')
     .action(async ({ directory }: { directory: string }, command: Command) => {
       const { initBridge } = await import('../../bridge/run/init-bridge.ts')
-      const { path, config } = await initBridge(io, configOf(command), directory)
+      const { adapters } = await import('../../harnesses/adapters.ts')
+      const { path, config } = await initBridge(io, configOf(command), directory, adapters)
       const agents = config.agents.map(({ profile, harnesses }) => `  ${profile}: ${harnesses.join(', ')}\n`).join('')
       const text = () => `Wrote ${path}. Look at it, and start the bridge with: rouse bridge\n${agents}`
       printerOf(io, command).result({ path, ...config }, text)

@@ -2,8 +2,7 @@ import type { Command } from 'commander'
 import { exitCodes, Reported } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { harnessIds } from '../../harnesses/harness.ts'
-import { oneHarness } from '../../harnesses/names.ts'
+import { oneHarness } from '../../harnesses/harnesses.ts'
 import { clientCommand, commonOptions } from '../client-command.ts'
 import { diagnose, reportText } from '../doctor/run-doctor.ts'
 
@@ -19,7 +18,7 @@ export function registerDoctor(program: Command, io: Io): void {
       'rouse doctor --json | jq \'.harnesses[].checks[] | select(.state == "broken")\'',
     ],
   ).action(async (name: string | undefined, _options: unknown, command: Command) => {
-    const report = await diagnose(io, name === undefined ? undefined : oneHarness(name, harnessIds))
+    const report = await diagnose(io, name === undefined ? undefined : oneHarness(name))
     createPrinter(io, commonOptions(command).json === true).result(report, () => reportText(io, report))
     if (!report.ok) throw new Reported(exitCodes.refused)
   })

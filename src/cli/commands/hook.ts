@@ -4,7 +4,7 @@ import type { Io } from '../../client/io.ts'
 import { quickFetch } from '../../client/quick-fetch.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { harnessProcess } from '../../harnesses/harness-process.ts'
-import { harnesses } from '../../harnesses/hook.ts'
+import { harnesses, harnessOf, saidIn } from '../../harnesses/harnesses.ts'
 import { within } from '../../lib/within.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { readInput } from '../hook/read-input.ts'
@@ -16,7 +16,7 @@ const hookMaxMs = 2_000
 
 /** `rouse hook …`: what a harness runs at its events. It never fails: a harness could then refuse the prompt of its user. */
 export function registerHook(program: Command, io: Io): void {
-  const names = Object.keys(harnesses).join(', ')
+  const names = harnesses.flatMap(({ id, hooks }) => (hooks ? [id] : [])).join(', ')
   clientCommand(program, 'hook [harness] [event]', 'report an event of a harness, and tell its model what mail waits', [
     'rouse hook claude UserPromptSubmit < event.json   # a harness runs this, by its configuration',
     'rouse hook codex Stop',
@@ -29,10 +29,13 @@ export function registerHook(program: Command, io: Io): void {
       const { signal } = late
       const input = await readInput(io.input)
       const hook = {
-        harness: harness ?? '',
+        harness: harnessOf(harness ?? ''),
         event: event ?? String(input.hook_event_name ?? ''),
         input,
-        process: harnessProcess(io.env, process.ppid),
+        process: harnessProcess(
+          saidIn(io.env, 'pid').map(({ value }) => value),
+          process.ppid,
+        ),
         env: io.env,
       }
       const reporting = tellBridge(hook)

@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { bridgeWays, harnessIds } from '../../harnesses/harness.ts'
-import { oneHarness } from '../../harnesses/names.ts'
+import { bridgeWays } from '../../harnesses/harness.ts'
+import { oneHarness } from '../../harnesses/harnesses.ts'
 import { clientCommand, commonOptions, connect } from '../client-command.ts'
 import { listHarnesses } from '../install/list-harnesses.ts'
 import { type InstallOptions, runInstall } from '../install/run-install.ts'
@@ -48,6 +48,6 @@ export function registerInstall(program: Command, io: Io): void {
       }
       const { gateway, print } = connect(io, command)
       if (name === undefined) return listHarnesses(io, print)
-      await runInstall(io, oneHarness(name, harnessIds), options, { gateway, print })
+      await runInstall(io, oneHarness(name), options, { gateway, print })
     })
 }

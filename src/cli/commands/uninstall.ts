@@ -2,9 +2,8 @@ import { type Command, Option } from 'commander'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { harnessIds } from '../../harnesses/harness.ts'
-import { oneHarness } from '../../harnesses/names.ts'
-import type { Scope } from '../../harnesses/places.ts'
+import type { Scope } from '../../config-files/record.ts'
+import { oneHarness } from '../../harnesses/harnesses.ts'
 import { clientCommand, commonOptions } from '../client-command.ts'
 import { applyUninstall, planUninstall } from '../install/install-files.ts'
 import { diffText, resultText } from '../install/show.ts'
@@ -36,7 +35,7 @@ export function registerUninstall(program: Command, io: Io): void {
       if (bridge) return uninstallBridge(io, print, dryRun === true)
       if (name === undefined)
         throw new UsageError('Name a harness, or --bridge. rouse install lists what is installed.')
-      const harness = oneHarness(name, harnessIds)
+      const harness = oneHarness(name)
       const work = planUninstall(io, { harness: harness.id, scope }, process.cwd())
       if (dryRun) return io.stdout(diffText(work))
       const results = applyUninstall(io, work)

@@ -5,6 +5,7 @@ import { askStatus } from '../../bridge/local/ask-status.ts'
 import type { BridgeStatus } from '../../bridge/run/status.ts'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
+import { adapters } from '../../harnesses/adapters.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 import { servicePaths } from '../service/service-record.ts'
 import { bridgeChecks } from './bridge-checks.ts'
@@ -24,7 +25,7 @@ export async function checkBridge(io: Io): Promise<Check[]> {
 
 async function checkConfiguration(io: Io): Promise<Check> {
   try {
-    const { config } = await openConfig(io, undefined)
+    const { config } = await openConfig(io, undefined, adapters)
     const names = config.agents.map(({ profile }) => profile.identity).join(', ')
     return ok('configuration', `${config.path}: ${names}`)
   } catch (error) {

@@ -9,7 +9,6 @@ import type { Harness } from '../../harnesses/harness.ts'
 import type { Place } from '../../harnesses/places.ts'
 import { programPath } from '../../harnesses/program-path.ts'
 import { talk } from '../../harnesses/talk.ts'
-import { checkCodexTrust } from './codex-trust.ts'
 import { addressIn, checkHttp } from './http-check.ts'
 import { checkMcp, launchIn } from './mcp-check.ts'
 
@@ -26,12 +25,12 @@ export async function checkHarness(io: Io, harness: Harness, installed: Installe
   for (const [path, record] of installed) {
     const entry = entryOf(path, record)
     const launch = launchIn(entry)
-    if (launch) checks.push(await checkMcp(io, harness.id, launch, mendOf(harness, record)))
+    if (launch) checks.push(await checkMcp(io, harness, launch, mendOf(harness, record)))
     // The key goes to the address that was installed, and not to what the file says by now.
     const url = launch || !entry ? undefined : addressIn(record.written.find(isServer)?.value)
     if (url !== undefined) checks.push(await checkHttp(io, url))
   }
-  if (harness.id === 'codex' && program) checks.push(await checkCodexTrust(program, place))
+  if (program && harness.checks) checks.push(...(await harness.checks(program, place)))
   return checks
 }
 

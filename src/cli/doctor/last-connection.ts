@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
 import { type Check, ok, unknown } from '../../harnesses/check.ts'
-import type { HarnessId } from '../../harnesses/harness.ts'
+import type { Harness } from '../../harnesses/harness.ts'
 import { type Connection, readConnections } from '../connections.ts'
 
 /** A harness's last connection to `rouse mcp` with a profile. */
@@ -13,10 +13,9 @@ const name = 'last connection'
 /** The last connection of a harness with each of these profiles, as `rouse mcp` has noted it. */
 export function lastConnections(
   env: Io['env'],
-  harness: HarnessId,
+  { surface }: Harness,
   profiles: readonly (string | undefined)[],
 ): LastConnection[] {
-  const surface = harness === 'claude' ? 'claude_code' : harness
   return profiles.flatMap((profile) => {
     const connection = profile === undefined ? undefined : readConnections(env, profile).get(surface)
     return profile === undefined || connection === undefined ? [] : [{ ...connection, profile }]

@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
 import { broken, type Check, ok } from '../../harnesses/check.ts'
-import type { HarnessId } from '../../harnesses/harness.ts'
+import type { Harness } from '../../harnesses/harness.ts'
 import { talk } from '../../harnesses/talk.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
@@ -27,7 +27,7 @@ export function launchIn(entry: unknown): Launch | undefined {
 }
 
 /** Starts the server as the harness does, and greets it. It begins no session: that comes with the first call of a tool. */
-export async function checkMcp(io: Io, harness: HarnessId, launch: Launch, mend: string): Promise<Check> {
+export async function checkMcp(io: Io, harness: Harness, launch: Launch, mend: string): Promise<Check> {
   const clientInfo = { name: 'rouse-doctor', version: '1' }
   const params = { protocolVersion, capabilities: {}, clientInfo }
   const greeting = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`
@@ -47,10 +47,10 @@ export async function checkMcp(io: Io, harness: HarnessId, launch: Launch, mend:
   return broken(name, `${command}: ${why}${complaint === '' ? '' : `: ${complaint}`}`, mend)
 }
 
-/** Codex gives its servers a short list of variables. */
-function passedOn(harness: HarnessId, env: Io['env']): Io['env'] {
-  if (harness !== 'codex') return env
-  const names = ['HOME', 'USERPROFILE', 'PATH', 'LANG', 'SHELL', 'TERM', 'TMPDIR', 'SSL_CERT_FILE', 'SystemRoot']
+/** The environment of the servers of a harness. */
+function passedOn({ variables }: Harness, env: Io['env']): Io['env'] {
+  const names = variables?.passed
+  if (names === undefined) return env
   return Object.fromEntries(names.map((one) => [one, env[one]]).filter(([, value]) => value !== undefined))
 }
 

@@ -6,10 +6,10 @@ import { readProfiles } from '../../client/profile-file.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import { profilesOf, readRecords } from '../../config-files/record.ts'
 import { broken, type Check } from '../../harnesses/check.ts'
-import { type Harness, harnessIds } from '../../harnesses/harness.ts'
+import type { Harness } from '../../harnesses/harness.ts'
+import { harnesses as all } from '../../harnesses/harnesses.ts'
 import type { Place } from '../../harnesses/places.ts'
 import { programPath } from '../../harnesses/program-path.ts'
-import { harnessTable } from '../../harnesses/table.ts'
 import { checkBridge } from './check-bridge.ts'
 import { checkHarness, type Installed } from './harness-checks.ts'
 import { connectionChecks, type LastConnection, lastConnections } from './last-connection.ts'
@@ -40,7 +40,7 @@ export async function diagnose(io: Io, only: Harness | undefined): Promise<Repor
   // A project is looked at from within.
   const isHere = (path: string) => !relative(place.cwd, path).startsWith('..')
   const records = [...readRecords(io.env)].filter(([path, { scope }]) => scope === 'user' || isHere(path))
-  const chosen = only ? [only] : harnessIds.map((id) => harnessTable[id])
+  const chosen = only ? [only] : all
   const harnesses = await Promise.all(
     chosen.map((harness) =>
       diagnoseHarness(
@@ -73,7 +73,7 @@ async function diagnoseHarness(io: Io, harness: Harness, installed: Installed, p
   const isInstalled = installed.length > 0
   const found = programPath(harness.binary, place) !== undefined || existsSync(harness.home(place))
   const named = profilesOf(installed)
-  const connections = lastConnections(io.env, harness.id, named.length > 0 ? named : [readProfiles(io).current])
+  const connections = lastConnections(io.env, harness, named.length > 0 ? named : [readProfiles(io).current])
   const looked = isInstalled ? await checkHarness(io, harness, installed, place) : []
   const startsServer = looked.some(({ name }) => name === 'rouse mcp')
   const checks = [...looked, ...(startsServer ? connectionChecks(connections) : [])]

@@ -1,16 +1,17 @@
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
-import { conversationOf, isUnattended, turnOf } from '../../harnesses/harness-input.ts'
+import { conversationOf, turnOf } from '../../harnesses/conversation.ts'
+import type { Harness } from '../../harnesses/harness.ts'
 import type { HarnessProcess } from '../../harnesses/harness-process.ts'
-import { actOf, type HookAct, harnesses } from '../../harnesses/hook.ts'
+import { actOf, type HookAct } from '../../harnesses/hooks.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { PendingSignal } from '../../words/mail.ts'
 import { countText, mailText } from './mail-text.ts'
 
 export interface Hook {
-  /** `claude`, `codex`, … */
-  readonly harness: string
+  /** undefined: one that is not known, of which nothing follows. */
+  readonly harness: Harness | undefined
   /** As the harness calls it: `UserPromptSubmit`. */
   readonly event: string
   /** The JSON of the harness. */
@@ -32,12 +33,15 @@ interface HookGateway {
  */
 export async function runHook(hook: Hook, { gateway, waiting }: HookGateway): Promise<JsonObject | undefined> {
   const { harness, event, input } = hook
-  const act = actOf(harness, event, input)
+  if (!harness?.hooks) return undefined
+  const { contextOutput, isUnattended } = harness.hooks
+  const act = actOf(harness.hooks, event, input)
   if (act.ends) await endOwnSession(gateway, hook.process)
   if (act.state === undefined) return undefined
   // A run without a terminal does not speak for the agent: it does not touch the agent's session or mail.
-  const text = isUnattended(hook.env) ? await countMail(act, gateway, waiting) : await report(hook, act, gateway)
-  const { contextOutput } = harnesses[harness]!
+  const text = isUnattended?.(hook.env)
+    ? await countMail(act, gateway, waiting)
+    : await report(hook, harness.surface, act, gateway)
   return text === undefined ? undefined : contextOutput(String(input.hook_event_name ?? event), text)
 }
 
@@ -52,7 +56,7 @@ async function countMail(
 }
 
 /** One call, and its answer has the mail. The first of a process finds no session of its own: then it starts one. */
-async function report(hook: Hook, act: HookAct, gateway: GatewayClient): Promise<string | undefined> {
+async function report(hook: Hook, surface: string, act: HookAct, gateway: GatewayClient): Promise<string | undefined> {
   const { pid, startedAt } = hook.process
   const body = {
     state: act.state!,
@@ -66,7 +70,6 @@ async function report(hook: Hook, act: HookAct, gateway: GatewayClient): Promise
   const answer = await put().catch(async (error: unknown) => {
     // Without the start of its process a session cannot be distinguished from another's: only the harness itself may start it.
     if (startedAt === undefined || !isWithoutSession(error)) throw error
-    const { surface } = harnesses[hook.harness]!
     const named = hook.env.ROUSE_AGENT_SURFACE?.trim() || surface
     await gateway.call('POST /v1/sessions', { body: { surface: named, pid, startedAt, drain: false }, mail: 'none' })
     return put()

@@ -1,8 +1,8 @@
 import { callBridge } from '../../bridge/local/call-bridge.ts'
 import type { MessageOf } from '../../bridge/local/messages.ts'
 import { wakeIdsIn } from '../../bridge/wake-text.ts'
-import { conversationOf, isUnattended, turnOf } from '../../harnesses/harness-input.ts'
-import { actOf, beginsTurn, harnesses } from '../../harnesses/hook.ts'
+import { conversationOf, turnOf } from '../../harnesses/conversation.ts'
+import { actOf, beginsTurn } from '../../harnesses/hooks.ts'
 import type { Hook } from './run-hook.ts'
 
 /**
@@ -16,22 +16,22 @@ export async function tellBridge(hook: Hook): Promise<void> {
 
 /** What is reported to the bridge of an event; undefined: nothing that concerns it. Pure. */
 function bridgeMessage({ harness, event, input, process, env }: Hook): MessageOf<'hook'> | undefined {
-  if (!Object.hasOwn(harnesses, harness) || !/^\w[\w -]{0,99}$/.test(event)) return undefined
+  if (!harness?.hooks || !/^\w[\w -]{0,99}$/.test(event)) return undefined
   const { cwd, sessionId } = conversationOf(input).harness ?? {}
   const { activeTurnId: turnId } = turnOf(input)
-  const wakeIds = beginsTurn(event) && typeof input.prompt === 'string' ? wakeIdsIn(input.prompt) : []
+  const wakeIds = beginsTurn(harness.hooks, event) && typeof input.prompt === 'string' ? wakeIdsIn(input.prompt) : []
   const said = {
     type: 'hook' as const,
-    harness,
+    harness: harness.id,
     event,
     ...(sessionId === undefined ? {} : { conversationId: sessionId }),
     ...(turnId === undefined ? {} : { turnId }),
     ...(wakeIds.length === 0 ? {} : { wakeIds }),
   }
   // `claude -p --resume` speaks under the id of a conversation that may be open in a terminal.
-  if (isUnattended(env)) return wakeIds.length === 0 ? undefined : said
+  if (harness.hooks.isUnattended?.(env)) return wakeIds.length === 0 ? undefined : said
   const mode = input.permission_mode
-  const { state, ends } = actOf(harness, event, input)
+  const { state, ends } = actOf(harness.hooks, event, input)
   if (state === undefined && !ends && wakeIds.length === 0) return undefined
   return {
     ...said,

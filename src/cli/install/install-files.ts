@@ -13,9 +13,9 @@ import {
 } from '../../config-files/config-file.ts'
 import { DocumentError, type Format, type Piece, type Written } from '../../config-files/document.ts'
 import { type FormatName, formats } from '../../config-files/formats.ts'
+import type { Scope } from '../../config-files/record.ts'
 import { type FileRecord, readRecords, saveRecord } from '../../config-files/record.ts'
 import type { HarnessFile } from '../../harnesses/harness.ts'
-import type { Scope } from '../../harnesses/places.ts'
 import { type Plan, planFile } from './plan.ts'
 
 /** What is to be done with one file. */

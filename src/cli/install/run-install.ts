@@ -3,10 +3,10 @@ import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
 import { sameValue, type Value } from '../../config-files/document.ts'
+import type { Scope } from '../../config-files/record.ts'
 import { readRecords } from '../../config-files/record.ts'
 import { keyVariable } from '../../harnesses/entries.ts'
 import type { BridgeWay, Harness, HarnessFile, Wanted } from '../../harnesses/harness.ts'
-import type { Scope } from '../../harnesses/places.ts'
 import { chooseProfile, makeProfile, noProfile, profileToMake } from './choose-profile.ts'
 import { earlierWay } from './earlier-way.ts'
 import { applyInstall, planInstall } from './install-files.ts'
@@ -63,7 +63,7 @@ export async function runInstall(
   })
 }
 
-function requirePossible({ title, scopes, http, bridgeWays }: Harness, options: InstallOptions): void {
+function requirePossible({ title, install: { scopes, http, bridgeWays } }: Harness, options: InstallOptions): void {
   if (!scopes.includes(options.scope)) throw new UsageError(`${title} has no servers of a project: --scope user.`)
   if (options.http && !http) throw new UsageError(`${title} cannot read a key from its environment: without --http.`)
   const ways = bridgeWays?.(options.scope) ?? []
@@ -80,15 +80,15 @@ async function chosenFiles(
   { scope, approveTools, bridge, bridgeWay }: InstallOptions,
   wanted: Omit<Wanted, 'approve' | 'bridge'>,
 ): Promise<readonly HarnessFile[]> {
-  const ways = harness.bridgeWays?.(scope) ?? []
+  const ways = harness.install.bridgeWays?.(scope) ?? []
   const earlier = earlierWay(
     ways,
-    (way) => harness.files(scope, { ...wanted, approve: false, bridge: way }),
+    (way) => harness.install.files(scope, { ...wanted, approve: false, bridge: way }),
     readRecords(io.env),
   )
   const way = bridge === false ? undefined : (bridgeWay ?? earlier ?? (bridge ? ways[0] : undefined))
-  const files = (approve: boolean) => harness.files(scope, { ...wanted, approve, bridge: way })
-  if (harness.approval === undefined) return files(false)
+  const files = (approve: boolean) => harness.install.files(scope, { ...wanted, approve, bridge: way })
+  if (harness.install.approval === undefined) return files(false)
   const approve = approveTools ?? wasApproved(io, files(true), files(false))
   return files(approve)
 }
@@ -125,7 +125,7 @@ function isTable(value: Value): value is { readonly [name: string]: Value } {
 }
 
 function nextSteps(
-  { title, next, approval, bridgeNext = [] }: Harness,
+  { title, install: { next, approval, bridgeNext = [] } }: Harness,
   options: InstallOptions,
   isInCache: boolean,
 ): string[] {

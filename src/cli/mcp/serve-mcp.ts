@@ -5,7 +5,7 @@ import { type Credentials, createGatewayClient } from '../../client/gateway-clie
 import type { Io } from '../../client/io.ts'
 import type { EventView } from '../../client/route-types.ts'
 import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
-import { channelCapability, channelNotification } from '../../harnesses/claude/channel.ts'
+import { channelCapability, channelNotification, hasChannelOf } from '../../harnesses/claude/channel.ts'
 import { conversation } from '../../harnesses/conversation.ts'
 import type { HarnessProcess } from '../../harnesses/harness-process.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -22,7 +22,7 @@ import { observedTransport } from './observed-transport.ts'
 import { withPatientWaits } from './patient-waits.ts'
 import { changedResources } from './resource-updates.ts'
 import { createSessionApi } from './session-api.ts'
-import { surfaceOfClient } from './surface-of-client.ts'
+import { harnessOfSurface, surfaceOfClient } from './surface-of-client.ts'
 import { ToolPresence } from './tool-presence.ts'
 import { UnshownMail } from './unshown-mail.ts'
 
@@ -70,8 +70,11 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     ...options,
     api,
     surface,
-    // A harness that was started within Claude Code inherits its variables.
-    conversation: () => conversation(options.cwd, surface() === 'claude_code' ? env.CLAUDE_CODE_SESSION_ID : undefined),
+    // A harness that was started within another one inherits its variables: only its own counts.
+    conversation: () => {
+      const own = harnessOfSurface(surface())?.variables?.conversation
+      return conversation(options.cwd, own && env[own])
+    },
   })
   await using unshown = new UnshownMail(api, debug)
   await using feed = new EventFeed({
@@ -119,7 +122,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   }
 
   function createServer(era: 'legacy' | 'modern'): McpServer {
-    const wantsChannel = options.channel ?? /^claude-code\b/i.test(client?.name ?? '')
+    const wantsChannel = options.channel ?? hasChannelOf(client?.name ?? '')
     const hasChannel = wantsChannel && era === 'legacy'
     const channel = hasChannel ? 'declared' : whyNoChannel(wantsChannel)
     if (wantsChannel && !hasChannel) debug(`No channel of Claude Code: ${channel}.`)

@@ -5,6 +5,7 @@ import type { Io } from '../../client/io.ts'
 import { readProfiles } from '../../client/profile-file.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { harnessProcess } from '../../harnesses/harness-process.ts'
+import { saidIn } from '../../harnesses/harnesses.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { commonOptions } from '../client-command.ts'
 import { saveConnection } from '../connections.ts'
@@ -41,8 +42,11 @@ export async function startMcp(
     credentials: () => gatewayCredentials(given, io, chooseAccess(given, io.env, readProfiles(io))),
     fetch: io.fetch ?? clientFetch,
     env: io.env,
-    process: harnessProcess(io.env, process.ppid),
-    cwd: io.env.CLAUDE_PROJECT_DIR || process.cwd(),
+    process: harnessProcess(
+      saidIn(io.env, 'pid').map(({ value }) => value),
+      process.ppid,
+    ),
+    cwd: saidIn(io.env, 'directory')[0]?.value ?? process.cwd(),
     identity: access.profile?.identity,
     channel,
     onConnection: (surface, connection) => {

@@ -1,15 +1,8 @@
 import type { Io } from '../../client/io.ts'
-import { knownSurface, surfaceOfName } from '../../fronts/mcp/surface-of-name.ts'
+import type { Harness } from '../../harnesses/harness.ts'
+import { harnesses, saidIn } from '../../harnesses/harnesses.ts'
+import { knownSurface, surfaceOfName } from '../../words/surfaces.ts'
 import type { ClientInfo } from './client-message.ts'
-
-/** What harnesses set in the environment of the programs that they start. */
-const byVariable: readonly (readonly [variable: string, surface: string])[] = [
-  ['CLAUDECODE', 'claude_code'],
-  ['OPENCODE', 'opencode'],
-  ['GEMINI_CLI', 'gemini'],
-  ['QWEN_CODE', 'qwen'],
-  ['CURSOR_TRACE_ID', 'cursor'],
-]
 
 /**
  * Returns the surface of a session: from the user's variable, otherwise from the name of the client, otherwise from the variables of the
@@ -18,7 +11,12 @@ const byVariable: readonly (readonly [variable: string, surface: string])[] = [
 export function surfaceOfClient(env: Io['env'], client: ClientInfo | undefined): string {
   const configured = env.ROUSE_AGENT_SURFACE?.trim()
   if (configured) return configured
-  const known = client && knownSurface(client.name)
-  const set = byVariable.find(([variable]) => Boolean(env[variable]))
-  return known ?? set?.[1] ?? surfaceOfName(client?.name ?? '')
+  const named = client && harnesses.find(({ clientName }) => clientName?.test(client.name))
+  const known = named?.surface ?? (client && knownSurface(client.name))
+  return known ?? saidIn(env, 'mark')[0]?.harness.surface ?? surfaceOfName(client?.name ?? '')
+}
+
+/** Returns the harness of a surface; undefined when it is none that is known. */
+export function harnessOfSurface(surface: string): Harness | undefined {
+  return harnesses.find((harness) => harness.surface === surface)
 }

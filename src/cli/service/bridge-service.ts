@@ -2,6 +2,7 @@ import { createTwoFilesPatch } from 'diff'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
+import { harnesses } from '../../harnesses/harnesses.ts'
 import type { Place } from '../../harnesses/places.ts'
 import { isTemporary, launchOf } from '../install/launch.ts'
 import { installService, plannedService, type ServiceResult, uninstallService } from './install-service.ts'
@@ -13,14 +14,11 @@ const passedOn = [
   'XDG_CONFIG_HOME',
   'XDG_STATE_HOME',
   'XDG_DATA_HOME',
-  'CODEX_HOME',
-  'CLAUDE_CONFIG_DIR',
-  'COPILOT_HOME',
-  'QWEN_HOME',
+  ...harnesses.flatMap(({ variables }) => variables?.home ?? []),
   'ROUSE_BRIDGE_CONFIG',
   'TMUX_TMPDIR',
   'NODE_EXTRA_CA_CERTS',
-] as const
+]
 
 /** The service that runs `rouse bridge` for this user. Errors: `UsageError` on a system without one that Rouse knows. */
 function ownBridgeService(place: Place): Service {

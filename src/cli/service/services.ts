@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { UsageError } from '../../client/failure.ts'
 import type { Place } from '../../harnesses/places.ts'
-import { shellCommand } from '../install/launch.ts'
+import { shellCommand } from '../../lib/shell-command.ts'
 import { agentLabel, agentPath, agentText } from './launchd-agent.ts'
 import { type ServiceLaunch, unitName, unitPath, unitText } from './systemd-unit.ts'
 

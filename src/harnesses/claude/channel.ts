@@ -1,9 +1,16 @@
 import type { EventView } from '../../client/route-types.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import { isFromUser } from '../../client/wakes/prompt-text.ts'
+import { knownSurface } from '../../words/surfaces.ts'
+import { claude } from './harness.ts'
 
 /** The capability of a server whose notifications Claude Code shows to its model, where its user has enabled that. */
 export const channelCapability = { 'claude/channel': {} } as const
+
+/** Whether a client of this name has the channel. */
+export function hasChannelOf(client: string): boolean {
+  return knownSurface(client) === claude.surface
+}
 
 /** `notifications/claude/channel`. Keys of `meta` are identifiers, and Claude Code drops others. */
 interface ChannelNotification {

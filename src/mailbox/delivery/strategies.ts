@@ -1,3 +1,5 @@
+import { surfaces } from '../../words/surfaces.ts'
+
 /** Waiting mail at the moment at which the answer to its recipient's own call could carry it. */
 interface Occasion {
   readonly wakePolicy: string
@@ -27,12 +29,9 @@ export const wake: DeliveryStrategy = {
 export type Strategies = Readonly<Record<string, DeliveryStrategy>>
 
 /** The strategy of each surface, by the name that a session gives its surface. Source: S2-16. */
-export const strategies: Strategies = {
-  claude_code: wake,
-  claude_desktop: piggyback,
-  codex: wake,
-  cursor: piggyback,
-}
+export const strategies: Strategies = Object.fromEntries(
+  Object.entries(surfaces).map(([name, { isWoken }]) => [name, isWoken ? wake : piggyback]),
+)
 
 /** Returns the strategy of a surface. Unknown surfaces piggyback, which works everywhere. */
 export function strategyOf(known: Strategies, surface: string): DeliveryStrategy {

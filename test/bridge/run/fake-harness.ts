@@ -1,12 +1,12 @@
 import type {
   Adapter,
+  AdapterId,
   AdapterRow,
   HarnessSession,
   OutgoingWake,
   WakeEnd,
   WakeTools,
 } from '../../../src/bridge/adapter.ts'
-import type { AdapterId } from '../../../src/bridge/adapters/ids.ts'
 import { reasonOfState } from '../../../src/bridge/reason-of-state.ts'
 
 /** A harness whose conversations and answers a test writes. */

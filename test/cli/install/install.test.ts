@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readConfigFile, replaceFile } from '../../../src/config-files/config-file.ts'
-import { harnessIds } from '../../../src/harnesses/harness.ts'
+import { harnessIds } from '../../../src/harnesses/harnesses.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { contents, makeHome, snapshot } from './homes.ts'
 

@@ -1,6 +1,6 @@
 import type { AdapterContext, HarnessSession, OutgoingWake, WakeEnd } from '../../../src/bridge/adapter.ts'
 import type { LocalReport, ReportedConversation } from '../../../src/bridge/local/clients.ts'
-import { CodexAdapter } from '../../../src/harnesses/codex/adapter/adapter.ts'
+import { CodexAdapter } from '../../../src/harnesses/codex/adapter/codex-adapter.ts'
 import type { WakeTimes } from '../../../src/harnesses/codex/adapter/wake/verdict.ts'
 import { untilAborted } from '../../../src/lib/until-aborted.ts'
 import { atTestEnd } from '../../support/ends.ts'

@@ -14,11 +14,8 @@ test('docs/adapters.md has the adapters of the code', async () => {
 test('the adapter of the documentation compiles', () => {
   const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(pagePath, 'utf8')) ?? []
   expect(code.length).toBeGreaterThan(2_000)
-  // An id that there is: its own is the first of the steps. And one that there is not, so that silence means something.
-  const { right, wrong } = complaintsAbout({
-    right: code.replaceAll("'example'", "'exec'"),
-    wrong: code.replaceAll("'example'", "'nobody'"),
-  })
+  // One with a step that there is not, so that silence means something.
+  const { right, wrong } = complaintsAbout({ right: code, wrong: code.replaceAll("'turn_started'", "'turned'") })
   expect(right).toEqual([])
   expect(wrong![0]).toContain('is not assignable to type')
 })
@@ -26,7 +23,7 @@ test('the adapter of the documentation compiles', () => {
 /** What the compiler says about adapters in their places, by their names. */
 function complaintsAbout(adapters: Readonly<Record<string, string>>): Record<string, string[]> {
   using scratch = dataDirectory()
-  const directory = join(scratch.path, 'src/bridge/adapters/example')
+  const directory = join(scratch.path, 'src/harnesses/example/adapter')
   mkdirSync(directory, { recursive: true })
   for (const [name, code] of Object.entries(adapters)) writeFileSync(join(directory, `${name}.ts`), code)
   const config = {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { AdapterRow } from '../../../src/bridge/adapter.ts'
-import { adapterIds } from '../../../src/bridge/adapters/ids.ts'
 import { adapters } from '../../../src/harnesses/adapters.ts'
 
 export const pagePath = resolve(import.meta.dirname, '../../../docs/adapters.md')
@@ -11,7 +10,7 @@ const [begin, end] = ['<!-- adapters -->\n', '<!-- /adapters -->\n']
 /** The page with the table of the adapters that there are. */
 export async function renderPage(): Promise<string> {
   const page = readFileSync(pagePath, 'utf8')
-  const rows = await Promise.all(adapterIds.map((id) => adapters[id]()))
+  const rows = await Promise.all(Object.values(adapters).map((load) => load()))
   const lines = [
     '| adapter | harness | proves, the strongest last | used | settings |',
     '| --- | --- | --- | --- | --- |',

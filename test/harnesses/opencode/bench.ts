@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import type { Adapter, AdapterContext, OutgoingWake, WakeTools } from '../../../src/bridge/adapter.ts'
 import type { LocalClients } from '../../../src/bridge/local/clients.ts'
-import { row } from '../../../src/harnesses/opencode/adapter/row.ts'
+import { opencodeRow as row } from '../../../src/harnesses/opencode/adapter/opencode-adapter.ts'
 import { newUlid } from '../../../src/lib/ids.ts'
 
 const nobody: LocalClients = {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type {
   Adapter,
   AdapterContext,
+  AdapterRow,
   Found,
   HarnessSession,
   OutgoingWake,
@@ -19,9 +20,17 @@ import { writeToInbox } from './inbox.ts'
 import { type Proof, proofOf } from './proof.ts'
 import { type ClaudeSession, readSession, readSessions } from './registry.ts'
 import { chooseRoute, instanceIn, type Route, recordedWay } from './route.ts'
-import { type ClaudeSettings, readSettings } from './settings.ts'
+import { type ClaudeSettings, claudeSettings, readSettings } from './settings.ts'
 import { traceIn } from './transcript.ts'
 import { watchSessions } from './watch-sessions.ts'
+
+export const claudeRow: AdapterRow = {
+  id: 'claude',
+  title: 'Claude Code',
+  proves: ['written', 'delivered', 'turn_started'],
+  settings: claudeSettings,
+  create: (context) => new ClaudeAdapter(context),
+}
 
 /**
  * How long a turn is waited for. In an idle session it begins within two seconds; a machine that has just woken up takes longer.

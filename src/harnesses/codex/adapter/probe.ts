@@ -1,5 +1,5 @@
 import type { AdapterContext, HarnessSession, Probe } from '../../../bridge/adapter.ts'
-import { ownHooks } from '../../codex-trust.ts'
+import { ownHooks } from '../trust.ts'
 import { type CodexAccess, closeAll } from './access.ts'
 import { isAllowed } from './allowed.ts'
 import type { AppServer } from './app-server.ts'

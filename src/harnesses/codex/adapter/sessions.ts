@@ -22,7 +22,7 @@ export function sessionOf(thread: CodexThread, seat: Seat, writers: Writers | un
     harness: 'codex',
     conversationId: thread.id,
     cwd: thread.cwd,
-    ...(pid ? { process: harnessProcess({}, pid) } : {}),
+    ...(pid ? { process: harnessProcess([], pid) } : {}),
     state,
     ...routeOf(thread, seat),
   }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type {
   Adapter,
   AdapterContext,
+  AdapterRow,
   HarnessSession,
   OutgoingWake,
   Probe,
@@ -14,6 +15,14 @@ import { within } from '../../../lib/within.ts'
 import { processStart } from '../../harness-process.ts'
 import { directoryOf } from '../../places.ts'
 import { programPath } from '../../program-path.ts'
+
+export const copilotRow: AdapterRow = {
+  id: 'copilot',
+  title: 'Copilot CLI',
+  proves: ['accepted', 'turn_started'],
+  settings: {},
+  create: (context) => new CopilotAdapter(context),
+}
 
 /** How long a turn is waited for in a session that rests. */
 const turnMaxMs = 60_000

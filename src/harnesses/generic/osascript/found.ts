@@ -2,12 +2,12 @@ import type { HarnessSession } from '../../../bridge/adapter.ts'
 import { isSameProcess } from '../../../bridge/target/same-conversation.ts'
 import { nameOf } from '../tmux/harness-in-pane.ts'
 import type { Process } from '../tmux/processes.ts'
-import { type ProgramName, programNames } from '../tmux/programs.ts'
+import { programNames } from '../tmux/programs.ts'
 import { type Application, applicationOf } from './application.ts'
 
 /** A harness that has the keys of its terminal, in a window of an application. */
 export interface Found {
-  readonly name: ProgramName
+  readonly name: string
   readonly process: Process
   readonly application: Application
 }

@@ -16,7 +16,7 @@ import { isWithin } from '../../../bridge/target/choose-session.ts'
 import { isSameProcess } from '../../../bridge/target/same-conversation.ts'
 import type { OutgoingWake } from '../../../bridge/wake-text.ts'
 import type { Reason } from '../../../words/sender-view.ts'
-import { programs } from '../tmux/programs.ts'
+import { programOf } from '../tmux/programs.ts'
 import { turnProofOf, withTurnProof } from '../tmux/turn-proof.ts'
 import { typedLine } from '../tmux/typed-line.ts'
 import { namesItsTab } from './application.ts'
@@ -111,7 +111,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
     if (tty === undefined) return held('its terminal cannot be determined', 'presence_unknown')
     const target = [String(application.pid), application.path]
     const looked = await machine.osascript(['look', ...target, bring], tools.signal)
-    const wanted = { application: basename(application.path, '.app'), tty, program: programs[name] }
+    const wanted = { application: basename(application.path, '.app'), tty, program: programOf(name) }
     const verdict = readable(looked) ?? verdictOf(looked.stdout, wanted)
     if (verdict.kind === 'held') return held(verdict.why, verdict.reason)
     await tools.handingOver('osascript')

@@ -1,9 +1,9 @@
 import type { Process } from './processes.ts'
-import { type ProgramName, programs } from './programs.ts'
+import { programOf } from './programs.ts'
 
 /** The program of a harness that has the keys of a pane. */
 export interface HarnessInPane {
-  readonly name: ProgramName
+  readonly name: string
   readonly process: Process
 }
 
@@ -18,7 +18,7 @@ const runtime = /(^|\/)(node|nodejs|bun|deno)(\.exe)?$/
 export function harnessIn(
   panePid: number,
   processes: ReadonlyMap<number, Process>,
-  names: readonly ProgramName[],
+  names: readonly string[],
 ): HarnessInPane | undefined {
   const children = childrenOf(processes)
   let level = [processes.get(panePid)].filter((one) => one !== undefined)
@@ -38,14 +38,14 @@ function childrenOf(processes: ReadonlyMap<number, Process>): Map<number, Proces
   return children
 }
 
-function lastOf(found: Process, name: ProgramName, children: ReadonlyMap<number, readonly Process[]>): Process {
+function lastOf(found: Process, name: string, children: ReadonlyMap<number, readonly Process[]>): Process {
   const next = children.get(found.pid)?.find((child) => child.isForeground && nameOf(child, [name]))
   return next ? lastOf(next, name, children) : found
 }
 
 /** Which harness a process is; undefined: none of these. Pure. */
-export function nameOf({ argv }: Process, names: readonly ProgramName[]): ProgramName | undefined {
+export function nameOf({ argv }: Process, names: readonly string[]): string | undefined {
   const [path = '', ...rest] = argv
   const script = runtime.test(path) ? rest.find((argument) => !argument.startsWith('-')) : undefined
-  return names.find((name) => programs[name].path.test(script ?? path))
+  return names.find((name) => programOf(name).path.test(script ?? path))
 }

@@ -13,7 +13,7 @@ import {
 import { type HarnessInPane, harnessIn } from './harness-in-pane.ts'
 import { lockPane } from './pane-lock.ts'
 import { cwdOf, readProcesses } from './processes.ts'
-import { type ProgramName, programNames, programs } from './programs.ts'
+import { programNames, programOf } from './programs.ts'
 import { readScreen, stateOf } from './screen.ts'
 import { styledRows } from './styled-rows.ts'
 import { type Pane, TmuxServer } from './tmux-server.ts'
@@ -69,7 +69,7 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
     if (!isAllowed(cwd, context.directories)) return undefined
     const seen = await server.look(pane.id).catch(() => undefined)
     if (!seen) return undefined
-    const reading = readScreen(styledRows(seen.screen), seen.cursor, programs[name])
+    const reading = readScreen(styledRows(seen.screen), seen.cursor, programOf(name))
     const startedAt = new Date(process.startedAt).toISOString()
     return {
       harness: 'tmux',
@@ -78,7 +78,7 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
       process: { pid: process.pid, startedAt },
       state: stateOf(reading),
       route: 'tmux',
-      ...(reading.kind === 'unreadable' ? { remark: `The screen of ${programs[name].title} cannot be read.` } : {}),
+      ...(reading.kind === 'unreadable' ? { remark: `The screen of ${programOf(name).title} cannot be read.` } : {}),
     }
   }
 
@@ -91,7 +91,7 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
     const unlock = await lockPane(server, pane, readProcesses)
     if (!unlock) return locked
     try {
-      const hand = { server, pane, program: programs[harness.name], now: context.now }
+      const hand = { server, pane, program: programOf(harness.name), now: context.now }
       const end = await typeLine(hand, wake.text, tools)
       return end.step === 'written' ? await withTurnProof(context.clients, wake.id, end, tools) : end
     } finally {
@@ -140,7 +140,7 @@ function settingsOf({ socketPath, programs: wanted }: AdapterContext['settings']
   if (unknown !== undefined) {
     throw new Error(`tmux.programs: ${String(unknown)} is not one of ${programNames.join(', ')}.`)
   }
-  return { socketPath: socketPath as string | undefined, names: names as readonly ProgramName[] }
+  return { socketPath: socketPath as string | undefined, names: names as readonly string[] }
 }
 
 const isAllowed = (cwd: string, directories: readonly string[]): boolean =>

@@ -1,6 +1,7 @@
 import type {
   Adapter,
   AdapterContext,
+  AdapterRow,
   Found,
   HarnessSession,
   OutgoingWake,
@@ -11,6 +12,7 @@ import type {
 import { withTimeout } from '../../../client/with-timeout.ts'
 import { isAllowed, realPath } from './allowed.ts'
 import { findByPlugin, pluginOf, pluginSessions, wakeByPlugin } from './plugin/plugin-route.ts'
+import { settings } from './settings.ts'
 import { isUsedHere } from './used-here.ts'
 import { conversationsOf } from './v1/conversations.ts'
 import { findByPort } from './v1/find.ts'
@@ -20,6 +22,14 @@ import { watchServers } from './v1/watch.ts'
 import { findService, type V2Service } from './v2/service.ts'
 import { findByService, serviceRoute, serviceSessions, wakeByService } from './v2/service-route.ts'
 
+export const opencodeRow: AdapterRow = {
+  id: 'opencode',
+  title: 'OpenCode',
+  proves: ['accepted', 'written', 'held', 'delivered', 'turn_started'],
+  settings,
+  create: (context) => new OpenCodeAdapter(context),
+}
+
 /** How long a look may take. */
 const probeMaxMs = 8_000
 
@@ -28,7 +38,7 @@ const probeMaxMs = 8_000
  * prove the turn alike. The plugin goes first, because it alone knows which conversation its terminal shows. A way is bound to the process:
  * another process with the same conversations would run the turn where its user does not see it.
  */
-export class OpenCodeAdapter implements Adapter {
+class OpenCodeAdapter implements Adapter {
   readonly #context: AdapterContext
   /** Which process ran a conversation last, as its events have shown. */
   readonly #owners = new Map<string, number>()

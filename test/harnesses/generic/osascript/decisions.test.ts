@@ -3,7 +3,7 @@ import { harnessesIn } from '../../../../src/harnesses/generic/osascript/found.t
 import { directoriesOf, ttyOf } from '../../../../src/harnesses/generic/osascript/machine.ts'
 import { doneOf, missingPermission, verdictOf } from '../../../../src/harnesses/generic/osascript/verdict.ts'
 import { processesOfPs } from '../../../../src/harnesses/generic/tmux/processes.ts'
-import { programs } from '../../../../src/harnesses/generic/tmux/programs.ts'
+import { programOf } from '../../../../src/harnesses/generic/tmux/programs.ts'
 import { emptyScreen, lookOf, psOutput } from './mac.ts'
 
 test('a harness belongs to the outermost application above it, by ps', () => {
@@ -14,7 +14,7 @@ test('a harness belongs to the outermost application above it, by ps', () => {
   ])
 })
 
-const wanted = { application: 'Terminal', tty: '/dev/ttys003', program: programs.claude }
+const wanted = { application: 'Terminal', tty: '/dev/ttys003', program: programOf('claude') }
 
 test.each([
   ['an empty composer', lookOf(), 'ready'],
@@ -40,7 +40,7 @@ test.each(['', 'null', '{"isFront":true}', '{', '[]'])('garbage is no look, and 
 
 test('a composer that only the cursor tells is not read', () => {
   const seen = lookOf({ value: '› \n\n  100% context left' })
-  expect(verdictOf(JSON.stringify(seen), { ...wanted, program: programs.codex }).kind).toBe('held')
+  expect(verdictOf(JSON.stringify(seen), { ...wanted, program: programOf('codex') }).kind).toBe('held')
 })
 
 test.each([

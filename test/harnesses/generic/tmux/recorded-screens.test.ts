@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { type ProgramName, programs } from '../../../../src/harnesses/generic/tmux/programs.ts'
+import { programOf } from '../../../../src/harnesses/generic/tmux/programs.ts'
 import { readScreen } from '../../../../src/harnesses/generic/tmux/screen.ts'
 import { styledRows } from '../../../../src/harnesses/generic/tmux/styled-rows.ts'
 
@@ -22,5 +22,5 @@ test.each(readdirSync(directory))('a screen of the real program: %s', (file) => 
   const [, name = '', state = ''] = /^([a-z]+)-[\d.]+-([a-z]+)\.txt$/.exec(file) ?? []
   const [place = '', ...rows] = readFileSync(join(directory, file), 'utf8').split('\n')
   const [x = 0, y = 0] = place.split(' ').map(Number)
-  expect(readScreen(styledRows(rows.join('\n')), { x, y }, programs[name as ProgramName]).kind).toBe(kinds[state])
+  expect(readScreen(styledRows(rows.join('\n')), { x, y }, programOf(name)).kind).toBe(kinds[state])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type ProgramName, programs } from '../../../../src/harnesses/generic/tmux/programs.ts'
+import { programOf } from '../../../../src/harnesses/generic/tmux/programs.ts'
 import { readScreen } from '../../../../src/harnesses/generic/tmux/screen.ts'
 import { styledRows, textOf } from '../../../../src/harnesses/generic/tmux/styled-rows.ts'
 
@@ -9,10 +9,10 @@ const cursor = (text: string) => `\u001b[7m${text}\u001b[27m`
 const framed = (composer: string, ...above: string[]) => [...above, '', rule, composer, rule, '  ? for shortcuts']
 const boxed = (composer: string) => ['╭──────────╮', `│ ${composer} │`, '╰──────────╯', '', '  ~/project   no sandbox']
 
-const read = (name: ProgramName, lines: readonly string[], at = { x: 2, y: 1 }) =>
-  readScreen(styledRows(`${lines.join('\n')}\n\n\n`), at, programs[name])
+const read = (name: string, lines: readonly string[], at = { x: 2, y: 1 }) =>
+  readScreen(styledRows(`${lines.join('\n')}\n\n\n`), at, programOf(name))
 
-const cases: [ProgramName, string, readonly string[], string][] = [
+const cases: [string, string, readonly string[], string][] = [
   ['claude', 'an empty composer', framed('❯\u00a0'), 'ready'],
   ['claude', 'a placeholder', framed(`❯\u00a0${cursor('T')}${dim('ry "fix lint errors"')}`), 'ready'],
   ['claude', 'the older box', boxed(`> ${dim('Try "fix lint errors"')}`), 'ready'],

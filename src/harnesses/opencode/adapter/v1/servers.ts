@@ -70,5 +70,5 @@ async function ask(
 
 /** A process as the hooks name it. */
 export function startedProcess(pid: number): { pid: number; startedAt?: string } {
-  return harnessProcess({ OPENCODE_PID: String(pid) }, pid)
+  return harnessProcess([String(pid)], pid)
 }

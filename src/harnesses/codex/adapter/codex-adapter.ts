@@ -1,6 +1,7 @@
 import type {
   Adapter,
   AdapterContext,
+  AdapterRow,
   HarnessSession,
   OutgoingWake,
   Probe,
@@ -9,12 +10,21 @@ import type {
 } from '../../../bridge/adapter.ts'
 import { CodexAccess } from './access.ts'
 import { probeCodex } from './probe.ts'
-import { codexSettings } from './settings.ts'
+import { codexSettings, settingMeanings } from './settings.ts'
 import { type Found, findWake, takeBackWake } from './wake/find-wake.ts'
 import { handOver } from './wake/hand-over.ts'
 import { HostedTurns } from './wake/hosted-turns.ts'
 import { type WakeTimes, wakeTimes } from './wake/verdict.ts'
 import { watchCodex } from './watch.ts'
+
+export const codexRow: AdapterRow = {
+  id: 'codex',
+  title: 'Codex',
+  presenceSource: 'codex-app-server',
+  proves: ['written', 'held', 'delivered', 'turn_started'],
+  settings: settingMeanings,
+  create: (context) => new CodexAdapter(context),
+}
 
 /** The way into Codex: the queue of its conversations. */
 export class CodexAdapter implements Adapter {

@@ -1,13 +1,13 @@
-import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
-import { type ListedHook, ownHooks } from '../../harnesses/codex-trust.ts'
-import type { Place } from '../../harnesses/places.ts'
-import { talk } from '../../harnesses/talk.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { broken, type Check, ok, unknown } from '../check.ts'
+import type { Place } from '../places.ts'
+import { talk } from '../talk.ts'
 
 const name = 'trust in the hooks'
 const answerMaxMs = 10_000
 
 /** Asks Codex whether its user trusts our hooks: it runs no others, and says nothing. Changes nothing. Source: S1-15. */
-export async function checkCodexTrust(program: string, place: Place): Promise<Check> {
+export async function checkTrust(program: string, place: Place): Promise<Check> {
   const clientInfo = { name: 'rouse', title: 'Rouse', version: '1' }
   const messages = [
     { id: 1, method: 'initialize', params: { clientInfo, capabilities: { experimentalApi: true } } },
@@ -36,4 +36,18 @@ function hooksIn(lines: readonly string[]): ListedHook[] | undefined {
     }
   }
   return undefined
+}
+
+/** A hook as `hooks/list` of Codex's app-server describes it. It runs only if it is trusted and enabled. */
+interface ListedHook {
+  readonly command: string
+  readonly trustStatus: string
+  readonly enabled: boolean
+}
+
+/** Returns our hooks of an answer to `hooks/list`; undefined: it is no such answer. Pure. */
+export function ownHooks(answer: unknown): ListedHook[] | undefined {
+  if (!isJsonObject(answer) || !Array.isArray(answer.data)) return undefined
+  const hooks = answer.data.flatMap((folder) => (folder as { hooks?: ListedHook[] }).hooks ?? [])
+  return hooks.filter(({ command }) => / hook codex /.test(command))
 }

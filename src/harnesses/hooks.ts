@@ -1,0 +1,64 @@
+import type { Io } from '../client/io.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { PresenceState } from '../words/presence.ts'
+
+/** What follows from an event of a harness. */
+export interface HookAct {
+  /** What the harness does from now on. */
+  readonly state?: PresenceState
+  /** The harness accepts text for the model: the waiting mail is listed. Source: S1-15. */
+  readonly tellsMail?: true
+  /** The conversation ends, and perhaps the process with it. */
+  readonly ends?: true
+}
+
+/** The hooks of a harness: what `rouse hook` makes of its events. */
+export interface Hooks {
+  /** What follows from each event, by its name in lower case without separators. */
+  readonly acts: Readonly<Record<string, HookAct | ((input: JsonObject) => HookAct)>>
+  /** The event of a prompt, which the harness is about to give to the model, by its name as in `acts`. */
+  readonly prompt: string
+  /** The standard output that adds text to the context of the model. */
+  readonly contextOutput: (event: string, text: string) => JsonObject
+  /** Whether it was started without a user at its terminal; absent: it does not say, and a user is there. */
+  readonly isUnattended?: (env: Io['env']) => boolean
+}
+
+export const starts: HookAct = { state: 'idle', tellsMail: true }
+export const prompted: HookAct = { state: 'active', tellsMail: true }
+export const works: HookAct = { state: 'active' }
+export const asks: HookAct = { state: 'waitingOnApproval' }
+export const rests: HookAct = { state: 'idle' }
+export const ends: HookAct = { ends: true }
+const nothing: HookAct = {}
+
+/** A process that clears or resumes a conversation lives on. */
+export const endsUnlessItGoesOn = ({ reason }: JsonObject): HookAct =>
+  reason === 'clear' || reason === 'resume' ? rests : ends
+
+/** A notice comes seconds after the prompt that it is about, so it is for harnesses without an event of their own. */
+export const noticed = ({ notification_type: type }: JsonObject): HookAct => {
+  if (type === 'permission_prompt' || type === 'ToolPermission') return asks
+  return type === 'idle_prompt' ? rests : nothing
+}
+
+/** The output of Claude Code, which several harnesses have taken over. */
+export const specificOutput = (hookEventName: string, additionalContext: string): JsonObject => ({
+  hookSpecificOutput: { hookEventName, additionalContext },
+})
+
+/** What follows from an event; of an unknown event, nothing. Pure. Source: S1-8, S1-15. */
+export function actOf({ acts }: Pick<Hooks, 'acts'>, event: string, input: JsonObject): HookAct {
+  const name = bareName(event)
+  const act = Object.hasOwn(acts, name) ? acts[name]! : nothing
+  return typeof act === 'function' ? act(input) : act
+}
+
+/** Whether the event is that of a prompt. Pure. */
+export function beginsTurn({ prompt }: Pick<Hooks, 'prompt'>, event: string): boolean {
+  return bareName(event) === prompt
+}
+
+function bareName(event: string): string {
+  return event.toLowerCase().replace(/[^a-z]/g, '')
+}
