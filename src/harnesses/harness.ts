@@ -1,7 +1,9 @@
-import type { AdapterRow } from '../bridge/adapter.ts'
+import type { AdapterRow, OutgoingWake } from '../bridge/adapter.ts'
+import type { Io } from '../client/io.ts'
 import type { Piece } from '../config-files/document.ts'
 import type { FormatName } from '../config-files/formats.ts'
 import type { Scope } from '../config-files/record.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Check } from './check.ts'
 import type { Hooks } from './hooks.ts'
 import type { Place } from './places.ts'
@@ -27,6 +29,8 @@ export interface Harness {
   readonly hooks?: Hooks
   /** The way of the bridge into its sessions; absent: only the generic ways. */
   readonly adapter?: () => Promise<AdapterRow>
+  /** What the harness runs of ours inside a session, to take wakes from the bridge; absent: nothing. */
+  readonly inside?: Inside
   /** How its screen reads in a terminal; absent: nothing is typed into it. */
   readonly screen?: Screen
   /** The checks of `rouse doctor` that only this harness needs. `program`: its path. */
@@ -47,6 +51,33 @@ interface HarnessVariables {
   readonly home?: string
   /** All that its MCP servers get; absent: they get its whole environment. */
   readonly passed?: readonly string[]
+}
+
+/** The programs of ours that a harness runs: `rouse bridge attach <harness>`, `rouse bridge wait <harness>`. */
+interface Inside {
+  /** Prints each wake of its session as a line, until the session ends. */
+  readonly attach: (program: AttachedProgram) => Promise<void>
+  /** Waits for one wake of its session, and shows it. Returns whether there was one. */
+  readonly wait: (program: WaitingProgram) => Promise<boolean>
+}
+
+export interface AttachedProgram {
+  readonly env: Io['env']
+  readonly cwd: string
+  /** Writes a line to standard output. Resolves when it is written. Errors: nobody reads any more. */
+  readonly print: (line: string) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+export interface WaitingProgram {
+  readonly env: Io['env']
+  /** The event of the hook: `Stop`. */
+  readonly event: string
+  /** The JSON of the hook. */
+  readonly input: JsonObject
+  readonly signal: AbortSignal
+  /** Shows the wake to the harness, at once. */
+  readonly show: (wake: OutgoingWake) => void
 }
 
 /** What takes the wakes of `rouse bridge` in a session of a harness. */

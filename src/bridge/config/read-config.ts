@@ -80,7 +80,7 @@ function agentOf(
   const harnesses = listOf(
     given.harnesses,
     nameIn(field, 'harnesses'),
-    { max: known.length, read: harness, what: known.join(', ') },
+    { max: 100, read: harness, what: known.join(', ') },
     problems,
   )
   const directory = (one: unknown, at: string) => {

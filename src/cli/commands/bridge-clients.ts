@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { Reported } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
+import { harnessOf } from '../../harnesses/harnesses.ts'
 import { withExamples } from '../client-command.ts'
 
 /** How a waiting hook says that its harness is to start a turn. */
@@ -19,10 +20,10 @@ export function registerBridgeClients(bridge: Command, io: Io): void {
   )
     .allowUnknownOption()
     .allowExcessArguments()
-    .action(async () => {
-      const { runMonitor } = await import('../../harnesses/claude/adapter/inside/monitor.ts')
+    .action(async (harness: string | undefined) => {
       const signal = io.signal ?? new AbortController().signal
-      await runMonitor({ env: io.env, cwd: process.cwd(), print: printed, signal })
+      const { inside } = harnessOf(harness ?? '') ?? {}
+      await inside?.attach({ env: io.env, cwd: process.cwd(), print: printed, signal })
     })
   withExamples(
     bridge
@@ -32,20 +33,21 @@ export function registerBridgeClients(bridge: Command, io: Io): void {
   )
     .allowUnknownOption()
     .allowExcessArguments()
-    .action(async (_harness: string | undefined, event: string | undefined) => {
-      if (await isWoken(io, event)) throw new Reported(wakes)
+    .action(async (harness: string | undefined, event: string | undefined) => {
+      if (await isWoken(io, harness, event)) throw new Reported(wakes)
     })
 }
 
 /** Never rejects: whatever goes wrong starts no turn. */
-async function isWoken(io: Io, event: string | undefined): Promise<boolean> {
+async function isWoken(io: Io, harness: string | undefined, event: string | undefined): Promise<boolean> {
   try {
-    const { waitForWake } = await import('../../harnesses/claude/adapter/inside/waiter.ts')
+    const { inside } = harnessOf(harness ?? '') ?? {}
+    if (!inside) return false
     const { readInput } = await import('../hook/read-input.ts')
     const input = await readInput(io.input)
     const signal = io.signal ?? new AbortController().signal
     const show = ({ lines }: { lines: string }) => io.stderr(`This is a notice, not an error.\n${lines}\n`)
-    return await waitForWake({ env: io.env, event: event ?? String(input.hook_event_name ?? ''), input, signal, show })
+    return await inside.wait({ env: io.env, event: event ?? String(input.hook_event_name ?? ''), input, signal, show })
   } catch {
     return false
   }

@@ -36,6 +36,10 @@ export const claude: Harness = {
     isUnattended: ({ CLAUDE_CODE_SESSION_ATTENDED: attended, CLAUDE_CODE_ENTRYPOINT: entry }) =>
       attended === '0' || (attended === undefined && entry?.startsWith('sdk') === true),
   },
+  inside: {
+    attach: async (program) => (await import('./adapter/inside/monitor.ts')).runMonitor(program),
+    wait: async (program) => (await import('./adapter/inside/waiter.ts')).waitForWake(program),
+  },
   adapter: async () => (await import('./adapter/claude-adapter.ts')).claudeRow,
   screen: {
     path: /(^|\/)claude(\.exe)?$|\/@anthropic-ai\/claude-code(-[\w-]+)?\//u,

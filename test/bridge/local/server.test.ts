@@ -291,8 +291,8 @@ describe('a client that is wrong', () => {
     ['no object', '[]\n', /no JSON object|Invalid/],
     ['an unknown type', '{"type":"shell"}\n', /type/],
     [
-      'a harness that is none',
-      '{"type":"attach","harness":"emacs","conversationId":"c","route":"monitor"}\n',
+      'a harness whose name is none',
+      '{"type":"attach","harness":"No Harness","conversationId":"c","route":"monitor"}\n',
       /^harness: /,
     ],
     ['a wake id that is none', '{"type":"report","wakeId":"x","step":"seen","proof":"p"}\n', /^wakeId: /],

@@ -1,15 +1,7 @@
 import { BridgeAttachment } from '../../../../bridge/local/attach-to-bridge.ts'
-import type { Io } from '../../../../client/io.ts'
 import { sleep, systemClock } from '../../../../lib/clock.ts'
+import type { AttachedProgram } from '../../../harness.ts'
 import { conversationNow, isAlive, ownSession } from './own-session.ts'
-
-interface Monitor {
-  readonly env: Io['env']
-  readonly cwd: string
-  /** Writes a line to standard output: the notice of a plugin monitor. Resolves when it is written. Errors: nobody reads any more. */
-  readonly print: (line: string) => Promise<void>
-  readonly signal: AbortSignal
-}
 
 const lookEveryMs = 2_000
 
@@ -17,7 +9,7 @@ const lookEveryMs = 2_000
  * A monitor of our plugin: prints one line for each wake, which Claude Code gives to the model. Resolves when its session has ended, when
  * nobody reads it any more, or when the signal aborts; outside a session at once.
  */
-export async function runMonitor({ env, cwd, print, signal }: Monitor): Promise<void> {
+export async function runMonitor({ env, cwd, print, signal }: AttachedProgram): Promise<void> {
   const session = ownSession(env)
   if (session === undefined) return
   const ending = new AbortController()

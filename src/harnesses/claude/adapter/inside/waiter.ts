@@ -1,22 +1,12 @@
 import { BridgeAttachment } from '../../../../bridge/local/attach-to-bridge.ts'
-import type { OutgoingWake } from '../../../../bridge/wake-text.ts'
-import type { Io } from '../../../../client/io.ts'
 import { sleep, systemClock } from '../../../../lib/clock.ts'
-import type { JsonObject } from '../../../../lib/json.ts'
 import { conversationOf } from '../../../conversation.ts'
+import type { WaitingProgram } from '../../../harness.ts'
 import { conversationNow, isAlive, ownSession } from './own-session.ts'
 import { waitSeconds } from './rewake-seconds.ts'
 import { takeLock } from './waiter-lock.ts'
 
-interface Waiter {
-  readonly env: Io['env']
-  /** The event of the hook: `Stop`. */
-  readonly event: string
-  /** The JSON of the hook. */
-  readonly input: JsonObject
-  readonly signal: AbortSignal
-  /** Shows the wake to Claude Code, at once. */
-  readonly show: (wake: OutgoingWake) => void
+interface Waiter extends WaitingProgram {
   /** ms */
   readonly waitMs?: number
 }
