@@ -71,6 +71,7 @@ export class FakeHarness {
     return {
       id: this.id,
       title: 'Fake',
+      presenceSource: 'codex-app-server',
       proves: ['written', 'delivered', 'turn_started'],
       settings: {},
       create: () => adapter,
