@@ -2,6 +2,7 @@ import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { unstorablePath } from '../lib/words.ts'
 import { inputLimits } from '../limits.ts'
+import { requireExactNumbers } from './json-numbers.ts'
 
 const quote = 0x22
 const backslash = 0x5c
@@ -46,11 +47,14 @@ export function requireModestJson(text: Buffer): number {
 }
 
 /**
- * Refuses a JSON text with U+0000 or half of a surrogate pair, because not every store can hold them. In a UTF-8 text only an
- * escape can contain them. Runs after `requireModestJson`. Errors: `invalid-request` with the field.
+ * Refuses a JSON text with U+0000 or half of a surrogate pair, because not every store can hold them, or with a number that is not exact. In
+ * a UTF-8 text only an escape can contain those characters. Runs after `requireModestJson`. Errors: `invalid-request` with the field.
  */
 export function requireStorableJson(text: Buffer): void {
-  if (!hasUnstorableEscape(text)) return
+  if (!hasUnstorableEscape(text)) {
+    requireExactNumbers(text)
+    return
+  }
   const field = unstorablePath(parsed(text)) ?? ''
   throw new Problem('invalid-request', {
     ...(field === '' ? {} : { field: cutText(field, fieldMax) }),

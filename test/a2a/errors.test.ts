@@ -205,7 +205,7 @@ describe('parameters', () => {
     ['message/send', v03({ parts: [{ kind: 'file' }] }), /parts\[0\]\.file: is required/],
     ['message/stream', v03({ parts: [{ kind: 'file' }] }), /parts\[0\]\.file: is required/],
     ['message/send', v03({ parts: [{ kind: 'file', file: { bytes: 5 } }] }), /file\.bytes: .*string/],
-    ['message/send', v03({ parts: [{ kind: 'data', data: 5, metadata: null }] }), /parts\[0\]\.metadata/],
+    ['message/send', v03({ parts: [{ kind: 'data', data: 5, metadata: 5 }] }), /parts\[0\]\.metadata/],
     ['message/send', v03({ referenceTaskIds: {} }), /message\.referenceTaskIds: .*array/],
     ['message/send', v03({ extensions: 5 }), /message\.extensions: .*array/],
     ['message/send', v03({}, { acceptedOutputModes: 5 }), /acceptedOutputModes: .*array/],

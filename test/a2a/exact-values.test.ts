@@ -266,6 +266,18 @@ describe('an envelope', () => {
     expect((await wire.rpc('ListTasks', {})).body.result.totalSize).toBe(before)
   })
 
+  test.each([
+    ['1.0', 'SendMessage', sending(), -32600],
+    ['1.0', 'Foo', {}, -32601],
+    ['1.0', 'GetTask', undefined, -32602],
+    ['0.3', 'message/send', { message: { messageId: 'm', role: 'user', parts: [] } }, -32600],
+    ['0.3', 'tasks/foo', {}, -32601],
+    ['0.3', 'message/send', { message: { parts: [{ kind: 'text' }] } }, -32602],
+  ])('without an id in v%s is judged by its method and params first: %s', async (version, method, params, code) => {
+    const { status, body } = await wire.post({ jsonrpc: '2.0', method, params }, { 'A2A-Version': version })
+    expect([status, body.id, body.error.code]).toEqual([200, null, code])
+  })
+
   test('of an unknown task is answered with the words of the specification and its id', async () => {
     const { error } = (await wire.rpc('GetTask', { id: 'nope' })).body
     expect(error.message).toContain('not found')

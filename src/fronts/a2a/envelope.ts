@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { inputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { type RpcError, sendRpcError } from './answer.ts'
+import { dropNulls } from './field-flaw.ts'
 import { legacyParamsFlaw } from './legacy-params.ts'
 import { sendFlaw } from './message-parts.ts'
 import { rpcId } from './rpc-id.ts'
@@ -41,14 +42,18 @@ function flawOf(req: Request, agent: Agent): RpcError | undefined {
   }
   if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0".')
   if (typeof method !== 'string' || !method) return invalid('method is required.')
-  // A request without an id is a notification: its caller would never learn the result.
-  if (id === undefined) return invalid('id is required: a string or a number that the answer repeats.')
   const version = req.get('a2a-version') || '0.3'
   if (!versions.includes(version)) {
     const message = `A2A-Version "${version}" is not supported; ${versions.join(' and ')} are.`
     return { code: -32009, message, reason: 'VERSION_NOT_SUPPORTED' }
   }
-  return methodFlaw(method, version === '0.3') ?? paramsFlaw(method, body, version === '0.3' ? undefined : agent)
+  const legacy = version === '0.3'
+  return methodFlaw(method, legacy) ?? paramsFlaw(method, body, legacy ? undefined : agent) ?? idFlaw(id)
+}
+
+/** A request without an id is a notification: its caller would never learn the result. */
+function idFlaw(id: unknown): RpcError | undefined {
+  return id === undefined ? invalid('id is required: a string or a number that the answer repeats.') : undefined
 }
 
 function methodFlaw(method: string, legacy: boolean): RpcError | undefined {
@@ -61,10 +66,11 @@ function methodFlaw(method: string, legacy: boolean): RpcError | undefined {
 
 function paramsFlaw(method: string, { params }: JsonObject, agent: Agent | undefined): RpcError | undefined {
   const invalidParams = (message: string): RpcError => ({ code: -32602, message, reason: 'INVALID_PARAMS' })
-  if (method === 'ListTasks' && params === undefined) return undefined
+  if (method === 'ListTasks' && params == null) return undefined
   const isBare = bare.includes(method)
   if (isBare && !isJsonObject(params)) return undefined
   if (!isJsonObject(params)) return invalidParams(`params is required: an object with the parameters of ${method}.`)
+  dropNulls(params)
   const flaw = legacyParamsFlaw(method, params) ?? sendFlaw(params)?.detail
   if (flaw !== undefined) return invalidParams(`params.${flaw}`)
   const wrongTenant = agent && tenantFlaw(agent, params)

@@ -72,6 +72,20 @@ export function fieldFlaw(body: JsonObject): FieldFlaw | undefined {
   return undefined
 }
 
+/** Removes fields that are null: in both versions that is the same as to leave them out, but not every reader of the SDK does so. */
+export function dropNulls(body: JsonObject): void {
+  const open = [body]
+  for (let holder = open.pop(); holder; holder = open.pop()) {
+    for (const [name, value] of Object.entries(holder)) {
+      const kind = kindOf.get(name)
+      if (kind === undefined) continue
+      if (value === null) delete holder[name]
+      else if (kind === 'object' && name !== 'metadata' && isJsonObject(value)) open.push(value)
+      else if (kind === 'objects' && Array.isArray(value)) open.push(...value.filter(isJsonObject))
+    }
+  }
+}
+
 function isSingle(value: unknown): boolean {
   return typeof value !== 'object'
 }

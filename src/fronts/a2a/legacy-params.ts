@@ -5,32 +5,30 @@ import { parse } from '../validate.ts'
 
 /**
  * The shapes that the SDK's v0.3 translator assumes without a check. They replace its exceptions by an error that names the field.
- * What the translator reads leniently, such as a number for an id, passes here too.
+ * What the translator reads leniently, such as a number for an id, passes here too. Fields that were null are gone.
  */
-const metadata = z.record(z.string(), z.unknown()).nullish()
-const list = z.array(z.unknown()).nullish()
-const text = z.string().nullish()
+const metadata = z.record(z.string(), z.unknown()).optional()
+const list = z.array(z.unknown()).optional()
+const text = z.string().optional()
 
-const file = z.looseObject({ bytes: z.string().optional(), uri: z.string().optional(), name: text, mimeType: text })
-// The translator reads fields of a part's metadata, so null is refused here.
-const partMetadata = z.record(z.string(), z.unknown()).optional()
+const file = z.looseObject({ bytes: text, uri: text, name: text, mimeType: text })
 const part = z.discriminatedUnion(
   'kind',
   [
-    z.looseObject({ kind: z.literal('text'), text: z.string(), metadata: partMetadata }),
-    z.looseObject({ kind: z.literal('file'), file, metadata: partMetadata }),
-    z.looseObject({ kind: z.literal('data'), metadata: partMetadata }),
+    z.looseObject({ kind: z.literal('text'), text: z.string(), metadata }),
+    z.looseObject({ kind: z.literal('file'), file, metadata }),
+    z.looseObject({ kind: z.literal('data'), metadata }),
   ],
   { error: 'must be "text", "file" or "data"' },
 )
 const message = z.looseObject({ parts: z.array(part), extensions: list, referenceTaskIds: list, metadata })
 
 const pushConfig = z.looseObject({
-  authentication: z.looseObject({ schemes: z.array(z.string()).nullish(), credentials: text }).nullish(),
+  authentication: z.looseObject({ schemes: z.array(z.string()).optional(), credentials: text }).optional(),
 })
-const configuration = z.looseObject({ acceptedOutputModes: list, pushNotificationConfig: pushConfig.nullish() })
+const configuration = z.looseObject({ acceptedOutputModes: list, pushNotificationConfig: pushConfig.optional() })
 
-const sending = z.looseObject({ message, configuration: configuration.nullish(), metadata })
+const sending = z.looseObject({ message, configuration: configuration.optional(), metadata })
 const schemas: Record<string, z.ZodType> = {
   'message/send': sending,
   'message/stream': sending,

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../lib/json.ts'
+import { requireSafeNumbers } from '../../json-numbers.ts'
 import { parse } from '../../validate.ts'
 import { type AskApi, createAskApi } from '../ask-api.ts'
 import type { CallApi } from '../call-api.ts'
@@ -27,6 +28,7 @@ export async function runTool(
 ): Promise<CallToolResult> {
   const api = createAskApi(call, context.call, context.signal)
   try {
+    requireSafeNumbers(input)
     const given = parse(tool.input, liberalArguments(jsonSchemaOf(tool.input, 'input'), input))
     return success(tool, await tool.run(api, given as never, context), signalsOf(api))
   } catch (error) {
