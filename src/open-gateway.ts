@@ -30,6 +30,7 @@ import { createClientAddress } from './security/client-address.ts'
 import { SessionActivity } from './sessions/activity.ts'
 import { silenceSweep } from './sessions/end-silent-sessions.ts'
 import { openDatabase } from './storage/open-database.ts'
+import { clockSweep } from './storage/waited-instants.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
 import { missedEdgeSweep } from './wakes/missed-edges.ts'
 import { requeueLeasesOf } from './wakes/store/gateway-leases.ts'
@@ -167,7 +168,9 @@ export async function openGateway(config: Config, world: World): Promise<Running
   })
 
   // sweeps
+  const { isClockRight } = cluster
   const own = [
+    clockSweep({ db, clock, log, isClockRight }),
     wakeStreams.connections.sweep,
     notices.sweep,
     mcp.sweep,

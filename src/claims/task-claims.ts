@@ -5,7 +5,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 import type { ClaimedTask } from '../registry/claims/task-assignment.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
-import { stalenessOf } from './claim.ts'
+import { silenceMs, stalenessOf } from './claim.ts'
 import { claimEvent, conflict } from './claim-event.ts'
 import { requireRoomToClaim } from './claim-room.ts'
 import { findClaim, findImplicitClaim, moveClaim, removeClaim, renewClaim, takeClaim } from './claim-store.ts'
@@ -16,13 +16,17 @@ export interface TaskClaim extends Claim {
   readonly isStored: boolean
 }
 
-/** Returns the claim on a task that is locked: its owner is the assignee. A change of state is a sign of life. Source: D18. */
+/**
+ * Returns the claim on a task that is locked: its owner is the assignee. A change of state is a sign of life, unless it was made while
+ * the clock was far ahead. Source: D18.
+ */
 export async function claimOn(tx: Transaction, task: ClaimedTask, projectId: string): Promise<TaskClaim> {
   const { id: ref, assigneeId: ownerId, createdAt: claimedAt, statusAt } = task
   const stored = await findClaim(tx, projectId, ref)
   const isStored = stored?.ownerId === ownerId
   const claim = isStored ? stored : await findImplicitClaim(tx, { projectId, ref, ownerId, claimedAt })
-  return { ...claim, lastSeenAt: Math.max(claim.lastSeenAt, statusAt), isStored }
+  const lastSeenAt = Math.max(claim.lastSeenAt, statusAt > tx.now + silenceMs ? 0 : statusAt)
+  return { ...claim, lastSeenAt, isStored }
 }
 
 /** Claims a task for its assignee, or makes the caller the assignee when that one is silent. The task is locked. */

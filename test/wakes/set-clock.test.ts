@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Clock } from '../../src/lib/clock.ts'
-import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { SetClock } from '../support/set-clock.ts'
 import { advanceUntil, deliveriesOf, stateOf, untilAttempts } from './acts.ts'
 
 const hourMs = 3_600_000
@@ -11,17 +10,6 @@ const windowMs = 30_000
 const noticedMs = 5_000
 /** Fake time runs on while real work is done: how long a wake took is known only roughly. */
 const longMs = 600_000
-
-/** A clock that can be set. Its timers continue to count, like those of the system. */
-class SetClock implements Clock {
-  readonly steady = new FakeClock()
-  #offsetMs = 0
-  now = (): number => this.steady.now() + this.#offsetMs
-  after = (delayMs: number, work: () => void): (() => void) => this.steady.after(delayMs, work)
-  set(byMs: number): void {
-    this.#offsetMs += byMs
-  }
-}
 
 async function start() {
   const clock = new SetClock()
