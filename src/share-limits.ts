@@ -172,27 +172,19 @@ export const oneKeyLimits = {
   ),
 } as const satisfies Record<string, Limit>
 
-/**
- * How many records of wakes are kept for one agent. Its subscriptions share them in equal parts; a sweep removes the oldest ones beyond
- * that. Nobody may change these.
- */
+/** How many records of wakes are kept. A sweep removes the oldest ones beyond that. Nobody may change these. */
 export const keptLimits = {
-  // A change of presence releases all of them in one transaction.
   heldKept: limit(
-    20_000,
+    5_000,
     'items',
-    'held events of one agent; an older one is no longer listed, does not appear in the digest after a change of presence, and is sent by a resync from before it; it stays in the log, and its mail in the inbox',
+    'held events of one wake subscription; an older one is no longer listed, does not appear in the digest after a change of presence, and is sent by a resync from before it; it stays in the log, and its mail in the inbox',
   ),
   deliveriesKept: limit(
-    100_000,
+    1_000,
     'items',
-    'finished deliveries of one agent; an older one is no longer listed, and is replayed by its `logId` only; its event stays in the log',
+    'finished deliveries of one wake subscription; an older one is no longer listed, and is replayed by its `logId` only; its event stays in the log',
   ),
-  keptOfEach: limit(
-    50,
-    'items',
-    'the newest of both kinds that each subscription and each push config keeps, however many its agent has',
-  ),
+  pushesKept: limit(50, 'items', 'finished deliveries of one push config'),
 } as const satisfies Record<string, Limit>
 
 /** How much one project may have. */

@@ -1,11 +1,10 @@
 import type { Sweep } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
-import { countLivePushes, countSubscriptions } from '../registry/subscriptions/subscription-store.ts'
+import type { Subscription } from '../registry/subscriptions/subscription.ts'
 import { keptLimits } from '../share-limits.ts'
 import type { Database } from '../storage/database.ts'
-import { type KeptBounds, shareOf, trimAfter } from './rules/kept-share.ts'
 import type { KeptCounts } from './store/kept-counts.ts'
-import { ownerOf, subscriptionIdsAfter, trimDeliveriesOf, trimHeldOf } from './store/kept-store.ts'
+import { kindOf, subscriptionIdsAfter, trimDeliveriesOf, trimHeldOf } from './store/kept-store.ts'
 
 interface TrimContext {
   readonly db: Database
@@ -13,38 +12,41 @@ interface TrimContext {
   readonly kept: KeptCounts
 }
 
-/** What the subscriptions of an agent keep of each kind. */
-interface Kept {
-  readonly held: KeptBounds
-  readonly deliveries: KeptBounds
-}
+/** How many held events and finished deliveries a subscription of each kind keeps. */
+type Bounds = Readonly<Record<Subscription['kind'], { readonly held: number; readonly deliveries: number }>>
 
-const { heldKept, deliveriesKept, keptOfEach } = keptLimits
-const keptOfAgent: Kept = {
-  held: { ofAgent: heldKept.max, ofEach: keptOfEach.max },
-  deliveries: { ofAgent: deliveriesKept.max, ofEach: keptOfEach.max },
+const { heldKept, deliveriesKept, pushesKept } = keptLimits
+const keptOf: Bounds = {
+  wake: { held: heldKept.max, deliveries: deliveriesKept.max },
+  push: { held: 0, deliveries: pushesKept.max },
 }
 const everyMs = 10_000
 const pageMax = 100
+/** A subscription is trimmed when it got this part of what it keeps. */
+const part = 4
 
 /**
- * Keeps the held events and the finished deliveries of each agent bounded: the oldest go. A pass looks at the subscriptions that got many
- * rows on this gateway, and removes what the store has too many of, whichever gateway wrote it. The first pass looks at every
+ * Keeps the held events and the finished deliveries of each subscription bounded: the oldest go. A pass looks at the subscriptions that
+ * got many rows on this gateway, and removes what the store has too many of, whichever gateway wrote it. The first pass looks at every
  * subscription.
  */
-export function trimSweep({ db, log, kept }: TrimContext, bounds: Kept = keptOfAgent): Sweep {
-  const smallest = trimAfter(Math.min(bounds.held.ofEach, bounds.deliveries.ofEach))
+export function trimSweep({ db, log, kept }: TrimContext, bounds: Bounds = keptOf): Sweep {
+  const smallest = trimAfter(Math.min(bounds.wake.deliveries, bounds.push.deliveries))
   return {
     name: 'trim_kept',
     everyMs,
     firstAfterMs: everyMs,
     async run(signal) {
-      const counts = new Map<string, number>()
       const removed = { held: 0, deliveries: 0 }
       try {
         for await (const { id, isNew } of toTrim()) {
           if (signal.aborted) break
-          await trim(id, isNew)
+          const kind = await kindOf(db, id)
+          const { held, deliveries } = bounds[kind ?? 'push']
+          if (kind && !isNew && kept.of(id) < trimAfter(deliveries)) continue
+          kept.reset(id)
+          if (kind === 'wake') removed.held += await trimHeldOf(db, id, held, signal)
+          if (kind) removed.deliveries += await trimDeliveriesOf(db, id, deliveries, signal)
         }
       } catch (error) {
         kept.forget()
@@ -52,18 +54,6 @@ export function trimSweep({ db, log, kept }: TrimContext, bounds: Kept = keptOfA
       }
       if (removed.held + removed.deliveries > 0) log.info(removed, 'wakes.trimmed')
       return false
-
-      async function trim(id: string, isNew: boolean): Promise<void> {
-        const agentId = await ownerOf(db, id)
-        if (agentId === undefined) return kept.reset(id)
-        const siblings = counts.get(agentId) ?? (await subscriptionsOf(agentId))
-        counts.set(agentId, siblings)
-        const [held, deliveries] = [shareOf(bounds.held, siblings), shareOf(bounds.deliveries, siblings)]
-        if (!isNew && kept.of(id) < trimAfter(Math.min(held, deliveries))) return
-        kept.reset(id)
-        removed.held += await trimHeldOf(db, id, held, signal)
-        removed.deliveries += await trimDeliveriesOf(db, id, deliveries, signal)
-      }
     },
   }
 
@@ -81,8 +71,9 @@ export function trimSweep({ db, log, kept }: TrimContext, bounds: Kept = keptOfA
       await new Promise(setImmediate)
     }
   }
+}
 
-  async function subscriptionsOf(agentId: string): Promise<number> {
-    return (await countSubscriptions(db, agentId)) + (await countLivePushes(db, agentId))
-  }
+/** How many new rows make it worth while to trim a subscription that keeps so many. */
+function trimAfter(kept: number): number {
+  return Math.ceil(kept / part)
 }

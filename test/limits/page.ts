@@ -58,7 +58,7 @@ const headings: Record<string, string> = {
   projectRates: 'How often the agents of a project may act (per project)',
   agentNumbers: 'How much one agent may have (per project)',
   oneKeyLimits: 'What one key may use of the limits of its agent',
-  keptLimits: 'How many records of wakes are kept for one agent',
+  keptLimits: 'How many records of wakes are kept',
   projectNumbers: 'How much a project may have (per project)',
   stormLimits: 'Storms between agents',
   memoryLimits: 'Memory of a gateway',

@@ -5,7 +5,6 @@ import { silentLogger } from '../../src/logger.ts'
 import { keptLimits } from '../../src/share-limits.ts'
 import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
-import { shareOf, trimAfter } from '../../src/wakes/rules/kept-share.ts'
 import { listDeliveries, saveDelivery } from '../../src/wakes/store/delivery-store.ts'
 import { insertHeld, listHeld } from '../../src/wakes/store/held-store.ts'
 import { KeptCounts } from '../../src/wakes/store/kept-counts.ts'
@@ -21,30 +20,22 @@ import { arrived, type Engine, openEngine } from './engine.ts'
 
 const id = 'WAKE_SUB:1'
 const { signal } = new AbortController()
-const bounds = { held: { ofAgent: 20, ofEach: 4 }, deliveries: { ofAgent: 10, ofEach: 4 } }
+const bounds = { wake: { held: 20, deliveries: 10 }, push: { held: 0, deliveries: 4 } }
 const sweepOf = (engine: Engine, kept = new KeptCounts()) =>
   trimSweep({ db: engine.db, log: silentLogger, kept }, bounds)
 
-test('the subscriptions of an agent share what it keeps, and each has a little', () => {
-  expect([1, 500, 501, 0].map((count) => shareOf({ ofAgent: 100_000, ofEach: 200 }, count))).toEqual([
-    100_000, 200, 200, 100_000,
-  ])
-  expect([trimAfter(200), trimAfter(3)]).toEqual([50, 1])
-})
-
-test('the newest held events stay, in the share of each subscription', async () => {
+test('the newest held events of each subscription stay, however many its agent has', async () => {
   await using engine = await openEngine(async () => arrived)
   const ids = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `WAKE_SUB:${n}`)
-  await engine.add([...ids.map((one) => ({ id: one, harnessTarget: 'none' as const })), alone()])
+  await engine.add(ids.map((one) => ({ id: one, harnessTarget: 'none' as const })))
   const logIds: number[] = []
-  for (let n = 0; n < 30; n++) logIds.push(await engine.append('high', ['agent_donna', 'agent_alone']))
+  for (let n = 0; n < 30; n++) logIds.push(await engine.append())
   expect(await heldOf(engine, ids[0]!)).toEqual(logIds)
   await sweepOf(engine).run(signal)
-  for (const one of ids) expect(await heldOf(engine, one)).toEqual(logIds.slice(-4))
-  expect(await heldOf(engine, 'WAKE_SUB:alone')).toEqual(logIds.slice(-20))
+  for (const one of ids) expect(await heldOf(engine, one)).toEqual(logIds.slice(-20))
 })
 
-test('after the first pass only those are looked at that got a part of their share', async () => {
+test('after the first pass only those are looked at that got a part of what they keep', async () => {
   await using engine = await openEngine(async () => arrived)
   await engine.add([{ id, harnessTarget: 'none' }])
   const kept = new KeptCounts()
@@ -58,7 +49,7 @@ test('after the first pass only those are looked at that got a part of their sha
   kept.add(id)
   kept.add(id)
   await sweep.run(signal)
-  expect(await heldOf(engine, id)).toEqual(logIds.slice(-10 * 2))
+  expect(await heldOf(engine, id)).toEqual(logIds.slice(-20))
 })
 
 // D6
@@ -94,27 +85,32 @@ test('what an open digest has still to read stays', async () => {
   expect(await keptLogIds(engine)).toEqual([1, 2, 3, 4, 5, ...[...Array(20).keys()].map((n) => n + 11)])
 })
 
-test('the newest finished deliveries stay, and all that are not finished', async () => {
+test('the newest finished deliveries stay, and all that are not finished; push configs take none from a webhook', async () => {
   await using engine = await openEngine(async () => arrived)
-  await engine.add([{ id }])
-  const emission = (n: number) => ({
-    ...singleEmission(subscriptionOf({ id }), messageSent(1), null, noon),
+  const pushes = Array.from({ length: 30 }, (_, n) => ({ id: `PUSH:${n}` }))
+  await engine.add([{ id }, ...pushes])
+  await besideStore(engine.dataDir, "update subscription set kind = 'push' where id like 'PUSH:%'")
+  const emission = (of: string, n: number) => ({
+    ...singleEmission(subscriptionOf({ id: of }), messageSent(1), null, noon),
     eventId: `${ulidFloor(noon).slice(0, 10)}${String(n).padStart(16, '0')}`,
   })
   await engine.db.transaction(async (tx) => {
-    await saveDelivery(tx, { subscriptionId: id, emission: emission(1), attempts: [] }, 'pending', noon + 1_000)
-    await keepEmission(tx, id, { emission: emission(2), cursorLogId: 1 }, [])
-    for (let n = 3; n <= 40; n++) {
-      await saveDelivery(
-        tx,
-        { subscriptionId: id, emission: emission(n), attempts: [] },
-        n % 2 ? 'failed' : 'delivered',
-      )
+    await saveDelivery(tx, { subscriptionId: id, emission: emission(id, 1), attempts: [] }, 'pending', noon + 1_000)
+    await keepEmission(tx, id, { emission: emission(id, 2), cursorLogId: 1 }, [])
+    for (const one of [id, 'PUSH:1']) {
+      for (let n = 3; n <= 40; n++) {
+        const delivery = { subscriptionId: one, emission: emission(one, n), attempts: [] }
+        await saveDelivery(tx, delivery, n % 2 ? 'failed' : 'delivered')
+      }
     }
   })
   await sweepOf(engine).run(signal)
-  const left = (await listDeliveries(engine.db, id, '', 100)).map(({ eventId }) => Number(eventId.slice(10)))
-  expect(left.reverse()).toEqual([1, 2, ...[...Array(10).keys()].map((n) => n + 31)])
+  const left = async (of: string) => {
+    const deliveries = await listDeliveries(engine.db, of, '', 100)
+    return deliveries.map(({ eventId }) => Number(eventId.slice(10))).reverse()
+  }
+  expect(await left(id)).toEqual([1, 2, ...[...Array(10).keys()].map((n) => n + 31)])
+  expect(await left('PUSH:1')).toEqual([37, 38, 39, 40])
 })
 
 test('what an earlier gateway has kept too much of goes soon after the start', async () => {

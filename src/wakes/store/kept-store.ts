@@ -1,11 +1,12 @@
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { deleteInBatches } from '../../storage/delete-in-batches.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import { gatedTargets } from '../../words/targets.ts'
 
 const gated = sql.raw(`s.harness_target in ('${gatedTargets.join("', '")}')`)
-const owner = statement<{ id: string }, { agentId: string }>(
-  sql`select agent_id as "agentId" from subscription where id = ${p('id')}`,
+const kind = statement<{ id: string }, Pick<Subscription, 'kind'>>(
+  sql`select kind from subscription where id = ${p('id')}`,
 )
 const page = statement<{ after: string; limit: number }, { id: string }>(
   sql`select id from subscription where id > ${p('after')} order by id ${limited}`,
@@ -40,9 +41,9 @@ const trimDeliveries = statement<
   and event_id <= (select max(event_id) from (select event_id from delivery
     where subscription_id = ${p('id')} and event_id < ${p('floor')} and ${isFinished} order by event_id ${limited}) step)`)
 
-/** Returns the agent of a subscription; undefined: it was removed. */
-export async function ownerOf(db: Reader, id: string): Promise<string | undefined> {
-  return (await db.get(owner, { id }))?.agentId
+/** Returns the kind of a subscription, or undefined when it was removed. */
+export async function kindOf(db: Reader, id: string): Promise<Subscription['kind'] | undefined> {
+  return (await db.get(kind, { id }))?.kind
 }
 
 /** Returns the ids of the next subscriptions after one of them. */
