@@ -103,3 +103,5 @@ export const coalesceWindowMax = 300
 
 /** The longest `retryForSeconds`: three days. Source: D31. */
 export const retryForMax = 259_200
+/** How long the programs of Rouse have the gateway try a failing wake again, in seconds: six hours, as long as a model or a login may be away. */
+export const retryForOfPrograms = 21_600

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Wake } from '../../src/client/wakes/wake.ts'
-import { endOfWakeCommand } from '../../src/client/wakes/wake-command.ts'
+import { runWakeCommand } from '../../src/client/wakes/wake-command.ts'
 import type { WakeContext } from '../../src/client/wakes/wake-context.ts'
 import { findRecipes, readTexts } from './find-recipes.ts'
 import { hostileIds, hostileTexts } from './hostile-texts.ts'
@@ -53,7 +53,7 @@ function desk() {
       }
       const said: string[] = []
       const add = (text: string) => void said.push(text)
-      const end = await endOfWakeCommand(wake, { command, env, cwd: directory, context, stdout: add, stderr: add })
+      const end = await runWakeCommand(wake, { command, env, cwd: directory, context, stdout: add, stderr: add })
       return { ...end, said: said.join('') }
     },
     found: () => linesOf('found').map((line) => JSON.parse(line) as Found),

@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts'
 import { logLines } from '../support/log-lines.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
-import { untilAttempts } from './acts.ts'
+import { advanceUntil, untilAttempts } from './acts.ts'
 
 async function startWorld(how: number) {
   const { log, of } = logLines()
@@ -31,6 +31,23 @@ async function startWorld(how: number) {
     },
   }
 }
+
+test('a wake that is given up is a warning that says whose it was, how often it was tried, and why', async () => {
+  await using one = await startWorld(503)
+  const { id } = await one.gateway.subscribe(one.donna, one.receiver.url)
+  await one.gateway.send('donna', 'hello')
+  const lines = await advanceUntil(
+    one.clock,
+    1_000,
+    () => one.of('wake.given_up'),
+    ({ length }) => length > 0,
+  )
+  const { eventId } = one.receiver.wakes[0]!.body
+  expect(lines).toMatchObject([
+    { level: 'warn', subscriptionId: id, agent: '@donna', project: 'default', eventId, attempts: 4 },
+  ])
+  expect(lines[0]).toHaveProperty('reason')
+})
 
 // S1-41
 test('a digest is one line, with how many events it carries and how long the first of them waited for the others', async () => {

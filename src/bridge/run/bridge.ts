@@ -1,4 +1,5 @@
 import type { Io } from '../../client/io.ts'
+import type { RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { AdapterRow } from '../adapter.ts'
 import type { BridgeConfig, BridgedAgent } from '../config/bridge-config.ts'
@@ -9,7 +10,6 @@ import { AdapterHost } from './adapter-host.ts'
 import { AgentRun } from './agent-run.ts'
 import { anotherKey } from './another-key.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
-import type { RecoveryTimes } from './recovery.ts'
 import type { BridgeStatus } from './status.ts'
 import { agentStatus, harnessStatus } from './status-of.ts'
 

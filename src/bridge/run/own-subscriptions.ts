@@ -1,6 +1,7 @@
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Trigger } from '../../words/events.ts'
+import { retryForOfPrograms } from '../../words/targets.ts'
 import type { Journal } from '../journal/journal.ts'
 
 /**
@@ -35,8 +36,9 @@ async function stillThere(gateway: GatewayClient, id: string): Promise<string | 
     const found = await gateway.call('GET /v1/wake-subscriptions/:id', { params: { id }, mail: 'none' })
     const { harnessTarget, harnessTargetMetadata: known, status } = found
     if (harnessTarget !== 'bridge-daemon' || (known.reader ?? reader) !== reader) return undefined
+    const isOlder = known.reader === undefined || known.retryForSeconds === undefined
     const body = {
-      ...(known.reader === undefined ? { harnessTargetMetadata: { reader } } : {}),
+      ...(isOlder ? { harnessTargetMetadata: { retryForSeconds: retryForOfPrograms, ...known, reader } } : {}),
       ...(status === 'paused' ? { status: 'active' as const } : {}),
     }
     if (Object.keys(body).length > 0) {
@@ -50,7 +52,7 @@ async function stillThere(gateway: GatewayClient, id: string): Promise<string | 
 }
 
 async function subscribe(gateway: GatewayClient, trigger: Trigger): Promise<string> {
-  const metadata = { coalesceWindow: windowSeconds, reader }
+  const metadata = { coalesceWindow: windowSeconds, reader, retryForSeconds: retryForOfPrograms }
   const body = { trigger, harnessTarget: 'bridge-daemon' as const, harnessTargetMetadata: metadata }
   return (await gateway.call('POST /v1/wake-subscriptions', { body, mail: 'none' })).subscriptionId
 }

@@ -3,7 +3,7 @@ import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { readSecret, warnOfFlag, withheldVariables } from '../../client/secret-input.ts'
 import type { Trigger } from '../../words/events.ts'
-import { coalesceWindowMax } from '../../words/targets.ts'
+import { coalesceWindowMax, retryForMax, retryForOfPrograms } from '../../words/targets.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { listenOnStream } from '../listen/stream.ts'
@@ -22,7 +22,8 @@ interface ListenCommandOptions {
   subscription?: string[]
   temporary?: true
   window: number
-  retryFor?: number
+  retryFor: number
+  onFailure: 'fail' | 'keep'
   agent?: string
 }
 
@@ -51,8 +52,14 @@ export function registerListen(parent: Command, io: Io): void {
     .option('--window <seconds>', 'how long events are collected into one digest', integer(0, coalesceWindowMax), 0)
     .option(
       '--retry-for <seconds>',
-      'how long a failing command is tried again (default: 1, 2 and 4 s)',
-      integer(0, 259_200),
+      'how long a failing command is tried again, at most five minutes apart; 0: after 1, 2 and 4 s',
+      integer(0, retryForMax),
+      retryForOfPrograms,
+    )
+    .addOption(
+      new Option('--on-failure <act>', 'what becomes of the task of a wake that was given up')
+        .choices(['fail', 'keep'])
+        .default('fail'),
     )
     .option('--temporary', 'remove the subscription at the end')
     .addOption(
@@ -95,6 +102,7 @@ export function registerListen(parent: Command, io: Io): void {
         retryForSeconds: options.retryFor,
         timeoutMs: options.timeout * 1_000,
         isTemporary: options.temporary === true,
+        onFailure: options.onFailure,
       }
       await listenOnStream(stream, io, gateway, print)
     })

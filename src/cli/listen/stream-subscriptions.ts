@@ -11,7 +11,7 @@ export interface StreamSubscriptionOptions {
   readonly agent?: string | undefined
   readonly windowSeconds: number
   readonly concurrency: number
-  readonly retryForSeconds?: number | undefined
+  readonly retryForSeconds: number
 }
 
 /** A subscription to read, and whether it was there before. */
@@ -75,7 +75,7 @@ async function adjust(
   const isOther =
     known.coalesceWindow !== wanted.coalesceWindow ||
     (known.maxInFlight ?? 1) !== wanted.maxInFlight ||
-    (wanted.retryForSeconds !== undefined && known.retryForSeconds !== wanted.retryForSeconds)
+    known.retryForSeconds !== wanted.retryForSeconds
   if (!isOther && status !== 'paused') return
   const body = {
     ...(isOther ? { harnessTargetMetadata: wanted } : {}),
@@ -85,7 +85,7 @@ async function adjust(
 }
 
 function metadataOf({ windowSeconds, concurrency, retryForSeconds }: StreamSubscriptionOptions) {
-  return { coalesceWindow: windowSeconds, maxInFlight: concurrency, ...(retryForSeconds ? { retryForSeconds } : {}) }
+  return { coalesceWindow: windowSeconds, maxInFlight: concurrency, retryForSeconds }
 }
 
 /** Removes subscriptions after Ctrl-C, so it does not listen to that signal. Returns the ids that could not be removed. */

@@ -3,10 +3,14 @@ import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { accessOf, type CommandAccess } from '../../client/wakes/command-access.ts'
+import { failTasks, whyFailed } from '../../client/wakes/fail-tasks.ts'
+import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
 import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../client/wakes/wake-context.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { fateNotes } from './fate-notes.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
 import { type Outcome, WakeWork } from './wake-work.ts'
@@ -20,6 +24,9 @@ interface StreamListenOptions extends StreamSubscriptionOptions {
   readonly subscriptionIds: readonly string[]
   /** Removes its subscriptions at the end. */
   readonly isTemporary: boolean
+  /** What becomes of the tasks of a wake that was given up. Source: D48. */
+  readonly onFailure: 'fail' | 'keep'
+  readonly recoveryTimes?: RecoveryTimes
 }
 
 /**
@@ -35,9 +42,16 @@ export async function listenOnStream(
   const own = options.subscriptionIds.length > 0 ? [] : await streamSubscriptions(gateway, options)
   const subscriptionIds = [...options.subscriptionIds, ...own.map(({ id }) => id)]
   const access = options.exec === undefined ? undefined : await accessOf(gateway)
-  const work = new WakeWork(gateway, options.concurrency, (wake) =>
-    handle(wake, { options, access, io, gateway, print }),
+  const work = new WakeWork(
+    gateway,
+    options.concurrency,
+    (wake) => handle(wake, { options, access, io, gateway, print }),
+    fateNotes(print, options.retryForSeconds),
   )
+  const over = new AbortController()
+  const { note } = print
+  const recovery = new Recovery({ gateway, now: systemClock.now, note, times: options.recoveryTimes })
+  const recovering = recovery.run(subscriptionIds, over.signal)
   const seen = createSeenWakes()
   try {
     for (const { id, trigger, isNew } of own) {
@@ -48,6 +62,8 @@ export async function listenOnStream(
     for await (const item of streamedWakes(gateway, follow)) take(item)
     throw new Error('No subscription is left to read here.')
   } finally {
+    over.abort()
+    await recovering
     await work.stop()
     const first = work.waiting[0]
     if (first)
@@ -65,6 +81,7 @@ export async function listenOnStream(
     if (item.kind === 'connected') print.note(`Listening to ${plain(gateway.url)} (Ctrl-C stops)`)
     else if (item.kind === 'released') noteRelease(item, print)
     else {
+      recovery.arrived()
       const gap = seen.gapBefore(item.wake)
       if (seen.add(item.wake) && gap !== undefined) noteGap(item.wake, gap, print)
       work.add(item.wake)
@@ -83,11 +100,12 @@ interface Handling {
 async function handle(wake: Wake, { options, access, io, gateway, print }: Handling): Promise<Outcome> {
   print.item(wake, () => wakeLine(wake))
   if (options.exec === undefined) return { step: 'delivered' }
-  const failure = await runWakeCommand(wake, {
+  const context = await readWakeContext(gateway, wake)
+  const { failure, lastLine } = await runWakeCommand(wake, {
     command: options.exec,
     env: io.env,
     access,
-    context: await readWakeContext(gateway, wake),
+    context,
     timeoutMs: options.timeoutMs,
     // With --json, standard output carries wakes only.
     stdout: print.json ? io.stderr : io.stdout,
@@ -95,7 +113,16 @@ async function handle(wake: Wake, { options, access, io, gateway, print }: Handl
     signal: io.signal,
   })
   if (failure === undefined) return { step: 'delivered' }
-  return { step: 'failed', detail: failure }
+  const detail = lastLine === '' ? failure : `${failure}: ${lastLine}`
+  const givenUp = async () => {
+    const failed = await failTasks(gateway, wake.agentIdentity, context, whyFailed(failure, lastLine)).catch(noteError)
+    for (const id of failed) print.note(`Task ${plain(id)} is failed now, and says why (--on-failure keep leaves it).`)
+  }
+  const noteError = ({ message }: Error): string[] => {
+    print.note(`Its task was not moved: ${plain(message)}`)
+    return []
+  }
+  return { step: 'failed', detail, ...(options.onFailure === 'fail' ? { givenUp } : {}) }
 }
 
 function noteRelease({ subscriptionId, reason }: { subscriptionId: string; reason: string }, print: Printer): void {

@@ -5,8 +5,13 @@ import type { Wake } from '../../client/wakes/wake.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
 
-/** How the work for a wake ended. */
-export type Outcome = { readonly step: 'delivered' } | { readonly step: 'failed'; readonly detail: string }
+/** How the work for a wake ended. `givenUp`: called when it has failed, and the gateway does not send it again. */
+export type Outcome =
+  | { readonly step: 'delivered' }
+  | { readonly step: 'failed'; readonly detail: string; readonly givenUp?: () => Promise<void> }
+
+/** What becomes of a wake: `again`: its work failed, and the gateway sends it again; `given-up`: it does not. */
+export type Fate = 'delivered' | 'again' | 'given-up'
 
 /** The wait after a report that failed: twice as long each time. */
 const retryMs = 1_000
@@ -25,14 +30,21 @@ export class WakeWork {
   readonly #work: (wake: Wake) => Promise<Outcome>
   readonly #concurrency: number
   readonly #waiting: Wake[] = []
+  readonly #noteFate: (wake: Wake, fate: Fate) => void
   readonly #running = new Map<string, Promise<void>>()
   readonly #done = new Set<string>()
   readonly #stopping = new AbortController()
 
-  constructor(gateway: GatewayClient, concurrency: number, work: (wake: Wake) => Promise<Outcome>) {
+  constructor(
+    gateway: GatewayClient,
+    concurrency: number,
+    work: (wake: Wake) => Promise<Outcome>,
+    noteFate: (wake: Wake, fate: Fate) => void = () => {},
+  ) {
     this.#gateway = gateway
     this.#concurrency = concurrency
     this.#work = work
+    this.#noteFate = noteFate
   }
 
   add(wake: Wake): void {
@@ -73,7 +85,12 @@ export class WakeWork {
     // What Ctrl-C has cut off was neither done nor did it fail.
     if (this.#stopping.signal.aborted && outcome.step === 'failed') return
     if (outcome.step === 'delivered') this.#remember(wake.eventId)
-    await this.#report(wake.eventId, outcome)
+    const recorded = await this.#report(wake.eventId, outcome)
+    if (outcome.step === 'delivered') return this.#noteFate(wake, 'delivered')
+    if (recorded === 'pending') return this.#noteFate(wake, 'again')
+    if (recorded !== 'failed') return
+    this.#noteFate(wake, 'given-up')
+    await outcome.givenUp?.()
   }
 
   #remember(eventId: string): void {
@@ -83,17 +100,21 @@ export class WakeWork {
 
   /**
    * Repeats a report until the gateway has it: the gateway waits for the report as long as the stream is open, and sends nothing else. At the
-   * end of the process it tries once: if the report is lost, the gateway writes the wake again to the next connection.
+   * end of the process it tries once: if the report is lost, the gateway writes the wake again to the next connection. Returns what the
+   * gateway has on record of the wake then; undefined: it has no such report.
    */
-  async #report(eventId: string, { step, ...rest }: { step: ReceiptStep; detail?: string }): Promise<void> {
-    const body = [{ eventId, step, at: new Date().toISOString(), ...rest }]
+  async #report(
+    eventId: string,
+    { step, detail }: { step: ReceiptStep; detail?: string },
+  ): Promise<string | undefined> {
+    const body = [{ eventId, step, at: new Date().toISOString(), ...(detail === undefined ? {} : { detail }) }]
     const transport = { signal: new AbortController().signal, timeoutMs: 10_000 }
     for (let delayMs = retryMs; ; delayMs = Math.min(delayMs * 2, retryMsMax)) {
       try {
-        await this.#gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })
-        return
+        const answer = await this.#gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })
+        return answer?.receipts[0]?.outcome
       } catch (error) {
-        if (this.#stopping.signal.aborted || !mayPass(error)) return
+        if (this.#stopping.signal.aborted || !mayPass(error)) return undefined
         await sleep(systemClock, delayMs, this.#stopping.signal)
       }
     }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { withoutSecrets } from '../secret-input.ts'
 import type { CommandAccess } from './command-access.ts'
 import { inertValue, inertWord } from './inert-text.ts'
+import { LastLine } from './last-line.ts'
 import type { Wake } from './wake.ts'
 import { promptOf, type WakeContext } from './wake-context.ts'
 
@@ -29,33 +30,18 @@ const killAfterMs = 5_000
 /**
  * Runs the command through the shell, with the wake and what it is about as JSON on its standard input, and ids and texts in the
  * environment. What others wrote is never a part of the command, and a command that passes a variable on as a word passes on neither
- * an option nor the name of a file: see `inertValue`. Resolves when the command has ended: with undefined if it succeeded, else with what
- * went wrong.
+ * an option nor the name of a file: see `inertValue`. Resolves when the command has ended. Never rejects.
  */
-export async function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<string | undefined> {
-  return (await endOfWakeCommand(wake, options)).failure
-}
-
-/** How a command has ended. */
-interface CommandEnd {
-  /** What went wrong; absent: it succeeded. */
-  readonly failure?: string
-  /** False: it could not be started, so it has done nothing. */
-  readonly hasStarted: boolean
-  /** Absent: it was not started, or was killed. */
-  readonly exitCode?: number
-}
-
-/** As `runWakeCommand`, and says how it ended. Never rejects. */
-export function endOfWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<CommandEnd> {
+export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise<CommandEnd> {
   const { command, cwd, context, timeoutMs, stdout, stderr, signal } = options
   return new Promise((resolve) => {
     const child = started(command, cwd, environmentOf(wake, options))
     if ('problem' in child) {
       stderr(`The command ${child.problem} for wake ${wake.eventId}.\n`)
-      return resolve({ failure: child.problem, hasStarted: false })
+      return resolve({ failure: child.problem, hasStarted: false, lastLine: '' })
     }
     let isLate = false
+    const said = { out: new LastLine(), err: new LastLine() }
     const stop = () => stopGroup(child)
     const expire = (): void => {
       isLate = true
@@ -69,12 +55,19 @@ export function endOfWakeCommand(wake: Wake, options: WakeCommandOptions): Promi
       if (failure) stderr(`The command ${failure} for wake ${wake.eventId}.\n`)
       resolve({
         hasStarted: child.pid !== undefined,
+        lastLine: said.err.text || said.out.text,
         ...(failure === undefined ? {} : { failure }),
         ...(exitCode === undefined ? {} : { exitCode }),
       })
     }
-    child.stdout.setEncoding('utf8').on('data', stdout)
-    child.stderr.setEncoding('utf8').on('data', stderr)
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said.out.add(text)
+      stdout(text)
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said.err.add(text)
+      stderr(text)
+    })
     // A command may close the pipe without reading its input.
     child.stdin.on('error', () => {})
     // A harness that reads the JSON itself finds no name of a file in it: see `withoutMentions`.
@@ -86,6 +79,18 @@ export function endOfWakeCommand(wake: Wake, options: WakeCommandOptions): Promi
     signal?.addEventListener('abort', stop, { once: true })
     if (signal?.aborted) stop()
   })
+}
+
+/** How a command has ended. */
+interface CommandEnd {
+  /** What went wrong; absent: it succeeded. */
+  readonly failure?: string
+  /** False: it could not be started, so it has done nothing. */
+  readonly hasStarted: boolean
+  /** Absent: it was not started, or was killed. */
+  readonly exitCode?: number
+  /** The last line that it has printed, first on standard error; at most 200 characters. Empty: it has printed nothing. */
+  readonly lastLine: string
 }
 
 const groups = process.platform !== 'win32'

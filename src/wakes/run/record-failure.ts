@@ -32,7 +32,11 @@ export async function recordFailure(
   if (isOurs) context.recorder.counted(subscriptionId)
   lease.advance(step.progress)
   if (!isOurs || step.next === 'degrade') lease.lose()
-  if (isOurs && step.next === 'degrade') warn(run, step.reason)
+  if (!isOurs) return
+  const { log } = context
+  const { eventId } = emission
+  log.warn({ ...about(run), eventId, attempts: result.attempts.length, reason: result.reason }, 'wake.given_up')
+  if (step.next === 'degrade') log.warn({ ...about(run), reason: step.reason }, 'subscription.degraded')
 }
 
 function failureEvents(
@@ -55,9 +59,13 @@ function failureEvents(
   return [failed, { ...by('subscription.degraded'), data: { ...about, reason: step.reason } }]
 }
 
-/** For push notifications the log of the gateway is the only place to see it: A2A has no field for a config's health. */
-function warn({ context, subscription, identity }: Run, reason: string): void {
-  const { kind, audience, target } = subscription
-  const about = kind === 'push' ? { taskId: audience, configId: target.configId } : {}
-  context.log.warn({ subscriptionId: subscription.id, agent: identity, ...about, reason }, 'subscription.degraded')
+/** Whose wake it was. For push notifications the log is the only place to see it: A2A has no field for a config's health. */
+function about({ subscription, identity }: Run): object {
+  const { id: subscriptionId, kind, projectId: project, audience, target } = subscription
+  return {
+    subscriptionId,
+    agent: identity,
+    project,
+    ...(kind === 'push' ? { taskId: audience, configId: target.configId } : {}),
+  }
 }

@@ -9,9 +9,11 @@ import {
   type WakeEnd,
   type WakeTools,
 } from '../../../bridge/adapter.ts'
+import { plain } from '../../../client/terminal-text.ts'
 import { accessOf } from '../../../client/wakes/command-access.ts'
+import { failTasks, whyFailed } from '../../../client/wakes/fail-tasks.ts'
 import type { Wake } from '../../../client/wakes/wake.ts'
-import { endOfWakeCommand } from '../../../client/wakes/wake-command.ts'
+import { runWakeCommand } from '../../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../../client/wakes/wake-context.ts'
 import { outputNotes } from './output-notes.ts'
 
@@ -24,6 +26,10 @@ export const execRow: AdapterRow = {
   settings: {
     command: { type: 'string', help: 'the shell command to run for each wake, with the wake on its standard input' },
     timeoutSeconds: { type: 'number', help: 'how long it may run, 1 to 86400 (default: 3600)' },
+    onFailure: {
+      type: 'string',
+      help: 'what becomes of the task of a wake whose command failed: fail (default) or keep',
+    },
   },
   create: createExecAdapter,
 }
@@ -36,7 +42,7 @@ const timeoutSecondsMax = 86_400
 const howToSet = 'There is no command to run: set `command` of exec in the configuration.'
 
 function createExecAdapter(context: AdapterContext): Adapter {
-  const { command, timeoutMs } = settingsOf(context.settings)
+  const { command, timeoutMs, onFailure } = settingsOf(context.settings)
   let last: Promise<unknown> = Promise.resolve()
 
   async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
@@ -50,7 +56,7 @@ function createExecAdapter(context: AdapterContext): Adapter {
     await tools.handingOver(route)
     const startedAt = context.now()
     const output = outputNotes(context.note)
-    const { failure, hasStarted, exitCode } = await endOfWakeCommand(source, {
+    const { failure, hasStarted, exitCode, lastLine } = await runWakeCommand(source, {
       command,
       env: context.env,
       cwd: session.cwd!,
@@ -68,8 +74,13 @@ function createExecAdapter(context: AdapterContext): Adapter {
     // It may already have done something, unless its exit code says that it has not.
     if (!hasStarted || exitCode === tryAgain)
       return { step: 'failed', detail: `the command ${failure}`, isUntouched: true }
-    const when = tools.signal.aborted ? 'the bridge stopped while the command ran; it' : 'the command'
-    return { step: 'unknown', detail: `${when} ${failure}` }
+    if (tools.signal.aborted)
+      return { step: 'unknown', detail: `the bridge stopped while the command ran; it ${failure}` }
+    if (gateway && about && onFailure === 'fail') {
+      const failed = await failTasks(gateway, source.agentIdentity, about, whyFailed(failure, lastLine)).catch(() => [])
+      for (const id of failed) context.note(`  Task ${plain(id)} is failed now, and says why.`)
+    }
+    return { step: 'unknown', detail: `the command ${failure}${lastLine === '' ? '' : `: ${lastLine}`}` }
   }
 
   return {
@@ -100,13 +111,20 @@ function sessionIn(cwd: string): HarnessSession {
 }
 
 /** Errors: a value that is out of range, with the name of its field. */
-function settingsOf({ command, timeoutSeconds = timeoutSecondsDefault }: AdapterContext['settings']) {
+function settingsOf({
+  command,
+  timeoutSeconds = timeoutSecondsDefault,
+  onFailure = 'fail',
+}: AdapterContext['settings']) {
   const seconds = Number(timeoutSeconds)
   if (!(seconds >= 1 && seconds <= timeoutSecondsMax)) {
     throw new Error(`exec.timeoutSeconds must be between 1 and ${timeoutSecondsMax}, not ${timeoutSeconds}.`)
   }
+  if (onFailure !== 'fail' && onFailure !== 'keep') {
+    throw new Error(`exec.onFailure must be fail or keep, not ${onFailure}.`)
+  }
   const text = typeof command === 'string' ? command.trim() : ''
-  return { command: text === '' ? undefined : text, timeoutMs: seconds * 1_000 }
+  return { command: text === '' ? undefined : text, timeoutMs: seconds * 1_000, onFailure }
 }
 
 function withoutSource({ id, text }: OutgoingWake): Wake {

@@ -147,3 +147,24 @@ test('what became of a command of a process that is gone is not known', async ()
   const { sessions } = await probe(adapter)
   expect(await adapter.find(sessions[0]!, 'x', new AbortController().signal)).toBe('unknown')
 })
+
+// D48
+test.each([
+  ['fail', 'failed'],
+  ['keep', 'submitted'],
+])('the task of a wake whose command has failed: onFailure %s leaves it %s', async (onFailure, state) => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('@donna')
+  const { id } = await gateway.send('@donna', 'Please review PR 7')
+  const client = createGatewayClient({ url: gateway.url, credentials: async () => ({ key: donna.key }) })
+  const { adapter } = office({ command: 'echo no quota >&2; exit 3', onFailure })
+  const { sessions } = await probe(adapter)
+  const end = await adapter.wake(sessions[0]!, aWake({ taskId: id }), attempt({ gateway: client }).tools)
+  expect(end).toEqual({ step: 'unknown', detail: 'the command ended with exit code 3: no quota' })
+  const { body: task } = await gateway.call('GET', `/v1/tasks/${id}`)
+  expect(task.state).toBe(state)
+  const said = task.status.message?.parts[0].text
+  expect(said).toBe(
+    onFailure === 'keep' ? undefined : 'The command that was started for this task ended with exit code 3: no quota',
+  )
+})

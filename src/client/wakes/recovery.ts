@@ -1,5 +1,6 @@
-import type { GatewayClient } from '../../client/gateway-client.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
+import type { GatewayClient } from '../gateway-client.ts'
+import { plain } from '../terminal-text.ts'
 
 /** How often the subscriptions are looked at, and how long one that is degraded rests: each time twice as long. In ms. */
 export interface RecoveryTimes {
@@ -77,7 +78,9 @@ export class Recovery {
       this.#nextRestMs = Math.min(restMs * 2, this.#times.restMs.max)
       const why = `its wakes for ${trigger} have stopped: ${reason}`
       this.#resting.set(id, { why, until: now() + restMs })
-      note(`${why}. They begin again in ${Math.ceil(restMs / 1_000)} s`)
+      note(
+        `${why}. They begin again in ${Math.ceil(restMs / 1_000)} s, or at once with: rouse sub update ${plain(id)} --status active`,
+      )
     } else if (resting.until <= now()) {
       this.#resting.delete(id)
       await gateway.call('PATCH /v1/wake-subscriptions/:id', { ...about, body: { status: 'active' } })
