@@ -88,7 +88,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { timeoutMs } = config.webhooks
   const { signToken } = signer
   const delivery = openDelivery({ db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs }, undo)
-  const { core, notifier, engine, changes, changed, wakeStreams, notices } = delivery
+  const { core, engine, changes, changed, wakeStreams, notices } = delivery
 
   // MCP
   const sessionChanged = (id: string): void => {
@@ -97,14 +97,12 @@ export async function openGateway(config: Config, world: World): Promise<Running
   }
   const mcp = openMcpParts({
     ...core,
-    notifier,
     random,
     resourcesOf,
     changed: sessionChanged,
     publicUrl,
     connections: notices,
   })
-  undo.use(mcp.feed)
   changes.listen(mcp)
 
   // features

@@ -49,7 +49,7 @@ test('a result that the client no longer wants gives its mail back', async () =>
     signal: ended.signal,
     now: () => 0,
     own: unasked,
-    takesWakes: false,
+    wakes: new Set<string>(),
     progress: () => {},
   }
   const call = async () => {

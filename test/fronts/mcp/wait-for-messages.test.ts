@@ -52,7 +52,7 @@ test('tells its progress, so that clients keep waiting', async () => {
     call: { id: 1 },
     signal,
     own,
-    takesWakes: false,
+    wakes: new Set<string>(),
     now: () => now,
     progress: (said: unknown) => reports.push(said),
   }

@@ -1,45 +1,28 @@
-import { classifyInboundRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
+import { isLegacyRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
 import { companyLimits } from '../../../gateway-limits.ts'
 import { requireStillValid } from '../../../identity/authenticate.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import { bearerKey, callerOf } from '../../auth.ts'
+import { webRequest } from './caller-server.ts'
 import type { McpFrontContext } from './context.ts'
 import { answerListenPost } from './listen-post.ts'
-import { postedIn } from './messages.ts'
-import { paramsFlaw } from './params-flaw.ts'
-import { refuseMethod } from './refuse-method.ts'
-import { sessionHeader } from './session-header.ts'
-import { answerSessionPost, sessionIdOf } from './session-post.ts'
+import { postedIn } from './posted.ts'
+import { refuseMethod } from './rpc-problem.ts'
+import { answerSessionPost, sessionHeader, sessionIdOf } from './session-post.ts'
 import { streamSession } from './session-stream.ts'
 
 /** Answers `POST /mcp`, whose body is there. Errors: `unauthenticated`, `invalid-request`, and what its era throws. */
 export async function answerPost(context: McpFrontContext, req: Request, res: Response): Promise<void> {
-  requireStillValid(context, callerOf(res), bearerKey(req))
-  const post = { caller: callerOf(res), address: addressOf(context, req), req, res, posted: postedIn(req.body) }
-  const { messages, isBatch } = post.posted
+  const caller = callerOf(res)
+  requireStillValid(context, caller, bearerKey(req))
+  const { messages, isBatch } = postedIn(req.body)
+  const post = { caller, address: addressOf(context, req), req, res, messages, isBatch }
   // The request itself was counted as one at the door.
-  context.shares.paceFurther(post.caller, messages.length * companyLimits.mcpCost.max - 1)
-  const flaw = isBatch ? undefined : paramsFlaw(messages[0])
-  if (flaw) return void res.json(flaw)
-  return hasSession(req) ? answerSessionPost(context, post) : answerListenPost(context, post)
-}
-
-/** Whether a POST is of a protocol version with sessions, as the SDK decides it. */
-function hasSession(req: Request): boolean {
-  const { kind } = classifyInboundRequest({
-    httpMethod: req.method,
-    ...headerAs('protocolVersionHeader', req.get('mcp-protocol-version')),
-    ...headerAs('mcpMethodHeader', req.get('mcp-method')),
-    ...headerAs('mcpNameHeader', req.get('mcp-name')),
-    body: req.body,
-  })
-  return kind === 'legacy'
-}
-
-function headerAs(name: string, value: string | undefined): Record<string, string> {
-  return value === undefined ? {} : { [name]: value }
+  context.shares.paceFurther(caller, messages.length * companyLimits.mcpCost.max - 1)
+  const hasSession = await isLegacyRequest(webRequest(req), isBatch ? messages : messages[0])
+  return hasSession ? answerSessionPost(context, post) : answerListenPost(context, post)
 }
 
 /** Answers `GET /mcp`: the stream of a session. Errors: `method-not-allowed` in the era without sessions. */
@@ -47,7 +30,7 @@ export async function answerGet(context: McpFrontContext, req: Request, res: Res
   const isModern = req.get(sessionHeader) === undefined && (req.get('mcp-protocol-version') ?? '') >= '2026'
   if (isModern) refuseMethod(req, res)
   requireKnownVersion(req)
-  await streamSession(context, callerOf(res), { req, res })
+  await streamSession(context, { caller: callerOf(res), address: addressOf(context, req), req, res })
 }
 
 /** Answers `DELETE /mcp`: ends a session. Errors: `session-not-found`, `invalid-request`. */

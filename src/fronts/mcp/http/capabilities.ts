@@ -9,24 +9,27 @@ const wakeExtension = 'dev.rouse/wake'
 
 const offered = { version: '1.0', supportedEvents: [...wakeEventTypes] }
 
-/** Whether a client has requested wakes as notifications. Pure. Source: S1-28. */
-export function wantsWakes({ capabilities }: InitializeParams): boolean {
+/**
+ * Returns the events whose wakes a client takes as notifications: of those that it names as `supportedEvents` the ones that there are, all of
+ * them if it names none. Nothing is agreed in another `version`. Pure. Source: S1-28.
+ */
+export function agreedWakes({ capabilities }: InitializeParams): ReadonlySet<string> {
   const { experimental, extensions } = capabilities
-  return isDeclared(experimental?.[wakeSubstrate]) || isDeclared(extensions?.[wakeExtension])
+  const declared = experimental?.[wakeSubstrate] ?? extensions?.[wakeExtension]
+  if (typeof declared !== 'object' || declared === null) return new Set()
+  const { version, supportedEvents = wakeEventTypes } = declared as { version?: unknown; supportedEvents?: unknown }
+  if (typeof version !== 'string' || !/^1(\.|$)/.test(version) || !Array.isArray(supportedEvents)) return new Set()
+  return new Set(wakeEventTypes.filter((type) => supportedEvents.includes(type)))
 }
 
-function isDeclared(setting: unknown): boolean {
-  return typeof setting === 'object' && setting !== null
-}
-
-/** Returns what a session offers beside tools, resources and prompts. Wakes are confirmed to clients that requested them. Pure. */
+/** Returns what a session offers beside tools, resources and prompts. What was agreed of wakes is confirmed. Pure. */
 export function sessionCapabilities(initialize: InitializeParams): ServerCapabilities {
-  const wakes = wantsWakes(initialize)
+  const supportedEvents = [...agreedWakes(initialize)]
   return {
     logging: {},
     resources: { subscribe: true },
     extensions: { [wakeExtension]: { ...offered, delivery: 'notifications/message' } },
-    ...(wakes ? { experimental: { [wakeSubstrate]: offered } } : {}),
+    ...(supportedEvents.length > 0 ? { experimental: { [wakeSubstrate]: { ...offered, supportedEvents } } } : {}),
   }
 }
 

@@ -1,42 +1,30 @@
 import type { JSONRPCNotification, RequestId } from '@modelcontextprotocol/server'
-import { cutText } from '../../../lib/cut-text.ts'
 
-/** A request of a session that is being answered: it hears of its cancellation. */
-interface Exchange {
-  /** The id of the request. undefined: it cannot be cancelled. */
-  readonly id: RequestId | undefined
-  /** Passes a notification of the client to the server that answers. */
-  notify(notification: JSONRPCNotification): void
-}
-
-const reasonMax = 200
-
-/** What this gateway is answering, by session. A cancellation that comes over another gateway does not reach it. */
+/** The requests of sessions that this gateway is answering. A cancellation that comes over another gateway does not reach them. */
 export class InFlight {
-  readonly #bySession = new Map<string, Set<Exchange>>()
+  readonly #byRequest = new Map<string, Set<AbortController>>()
 
-  /** Counts an exchange until the result is disposed. */
-  add(sessionId: string, exchange: Exchange): Disposable {
-    const exchanges = this.#bySession.get(sessionId) ?? new Set()
-    this.#bySession.set(sessionId, exchanges.add(exchange))
+  /** Counts a request until the result is disposed. Its `signal` aborts when the client cancels it. */
+  add(sessionId: string, requestId: RequestId): Disposable & { readonly signal: AbortSignal } {
+    const key = keyOf(sessionId, requestId)
+    const controller = new AbortController()
+    const open = this.#byRequest.get(key) ?? new Set()
+    this.#byRequest.set(key, open.add(controller))
     return {
+      signal: controller.signal,
       [Symbol.dispose]: () => {
-        exchanges.delete(exchange)
-        if (exchanges.size === 0 && this.#bySession.get(sessionId) === exchanges) this.#bySession.delete(sessionId)
+        open.delete(controller)
+        if (open.size === 0 && this.#byRequest.get(key) === open) this.#byRequest.delete(key)
       },
     }
   }
 
-  /**
-   * Passes a cancellation to the request that it names, and only what is known of it: a server parses what it is given, and a session may
-   * have hundreds of requests. Other notifications concern no request.
-   */
-  notify(sessionId: string, { method, params }: JSONRPCNotification): void {
+  /** Cancels the request that a notification of the session names. Other notifications concern no request. */
+  hear(sessionId: string, { method, params }: JSONRPCNotification): void {
     const requestId = params?.requestId
     if (method !== 'notifications/cancelled' || (typeof requestId !== 'string' && typeof requestId !== 'number')) return
-    const reason = typeof params?.reason === 'string' ? { reason: cutText(params.reason, reasonMax) } : {}
-    for (const exchange of this.#bySession.get(sessionId) ?? []) {
-      if (exchange.id === requestId) exchange.notify({ jsonrpc: '2.0', method, params: { requestId, ...reason } })
-    }
+    for (const controller of this.#byRequest.get(keyOf(sessionId, requestId)) ?? []) controller.abort()
   }
 }
+
+const keyOf = (sessionId: string, requestId: RequestId): string => `${sessionId} ${JSON.stringify(requestId)}`

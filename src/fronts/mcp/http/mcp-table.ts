@@ -6,53 +6,19 @@ interface McpRoute {
   readonly operation: RestOperation
 }
 
-type Row = Omit<RestOperation, 'route'>
-
 /**
  * Who may use `/mcp`. Each tool has the access of the route that it calls, and is recorded as that; a resource is read by such a call
  * too. So here every key is let in.
  */
-const rows: readonly (readonly [McpRoute['route'], Row])[] = [
-  [
-    'POST /mcp',
-    {
-      name: 'mcp.post',
-      what: 'send MCP messages',
-      scope: 'any',
-      operator: 'any',
-      agent: 'own',
-      peer: 'never',
-      audited: 'no',
-    },
-  ],
-  [
-    'GET /mcp',
-    {
-      name: 'mcp.listen',
-      what: 'read the notifications of an MCP session',
-      scope: 'read',
-      operator: 'any',
-      agent: 'own',
-      peer: 'never',
-      audited: 'no',
-    },
-  ],
-  [
-    'DELETE /mcp',
-    {
-      name: 'mcp.end',
-      what: 'end an MCP session',
-      scope: 'any',
-      operator: 'any',
-      agent: 'own',
-      peer: 'never',
-      audited: 'no',
-    },
-  ],
-]
+const rows = [
+  { route: 'POST /mcp', name: 'mcp.post', what: 'send MCP messages', scope: 'any' },
+  { route: 'GET /mcp', name: 'mcp.listen', what: 'read the notifications of an MCP session', scope: 'read' },
+  { route: 'DELETE /mcp', name: 'mcp.end', what: 'end an MCP session', scope: 'any' },
+] as const
+const access = { operator: 'any', agent: 'own', peer: 'never', audited: 'no' } as const
 
 export const mcpTable: RouteTable<McpRoute> = routeTable(
-  rows.map(([route, operation]) => ({ route, operation: { route, ...operation } })),
+  rows.map((row) => ({ route: row.route, operation: { ...row, ...access } })),
 )
 
 /** To listen without a session is what `GET /mcp` is with one. */

@@ -79,9 +79,9 @@ export class NotificationWriter {
     return uris.filter((uri) => this.#resources.has(uri))
   }
 
-  /** Says that resources have changed. */
-  updated(uris: readonly string[]): void {
-    for (const uri of uris) this.#write({ method: 'notifications/resources/updated', params: { uri } })
+  /** Says that a resource has changed. */
+  updated(uri: string): void {
+    this.#write({ method: 'notifications/resources/updated', params: { uri } })
   }
 
   /** Writes a wake. Resolves with whether the connection took the bytes. Source: S1-22. */

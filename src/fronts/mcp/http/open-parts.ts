@@ -1,15 +1,12 @@
 import type { Base } from '../../../core.ts'
-import type { LogNotifier } from '../../../log/log-notifier.ts'
-import { openSessionSweep } from '../../../mcp-sessions/mcp-sessions.ts'
+import type { Sweep } from '../../../lib/sweeper.ts'
+import { type McpSessionContext, openSessionSweep } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
-import type { McpParts } from './context.ts'
+import type { ResourcesOf } from './changed-resources.ts'
 import { InFlight } from './in-flight.ts'
-import { ResourceFeed, type ResourcesOf } from './resource-feed.ts'
-import { SessionStreams } from './session-streams.ts'
-import { SessionWakes } from './session-wakes.ts'
+import { OpenStreams } from './open-streams.ts'
 
 interface McpOptions extends Base {
-  readonly notifier: LogNotifier
   /** In [0, 1). */
   readonly random: () => number
   readonly resourcesOf: ResourcesOf
@@ -20,30 +17,46 @@ interface McpOptions extends Base {
   readonly connections: StreamConnections
 }
 
+/** What `/mcp` keeps between two requests. */
+export interface McpParts {
+  readonly sessions: McpSessionContext
+  readonly streams: OpenStreams
+  readonly connections: StreamConnections
+  readonly resourcesOf: ResourcesOf
+  /** Keeps sessions with an open stream in use. */
+  readonly sweep: Sweep
+  readonly inFlight: InFlight
+  /** Looks what has changed: ids of sessions and of wake subscriptions. */
+  readonly check: (ids: readonly string[]) => void
+  /** The same for all of them: notifications may have been lost. */
+  readonly checkAll: () => void
+  /** After how many ms a client that was disconnected comes back: spread, so that not all come at once. */
+  readonly retryMs: () => number
+  /** The names that a page of this gateway may have in `Origin`, beside those of loopback. */
+  readonly ownNames: ReadonlySet<string>
+}
+
 /** How long clients of a gateway that stops stay away: from 0.5 to 2.5 s. */
 const retryMs = { least: 500, spread: 2_000 }
 
-/** Builds what `/mcp` keeps between two requests. */
 export function openMcpParts(options: McpOptions): McpParts {
-  const { db, clock, log, random, changed, publicUrl, connections } = options
-  const streams = new SessionStreams(db, log)
-  const wakes = new SessionWakes({ db, log, connections })
+  const { db, clock, log, random, changed, publicUrl, connections, resourcesOf } = options
+  const sessions = { db, clock, log, changed }
+  const streams = new OpenStreams(db, log)
   return {
-    sessions: { db, clock, log, changed },
+    sessions,
     streams,
-    wakes,
-    feed: new ResourceFeed(options),
-    sweep: openSessionSweep({ db, clock, log, changed }, () => streams.sessionIds),
+    connections,
+    resourcesOf,
+    sweep: openSessionSweep(sessions, () => streams.sessionIds),
     inFlight: new InFlight(),
     check(ids) {
       connections.check(ids)
       streams.check(ids)
-      wakes.check(ids)
     },
     checkAll() {
       connections.checkAll()
       streams.checkAll()
-      wakes.checkAll()
     },
     retryMs: () => retryMs.least + Math.floor(random() * retryMs.spread),
     ownNames: new Set([new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')]),

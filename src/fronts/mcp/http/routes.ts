@@ -1,4 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { Problem } from '../../../errors.ts'
+import { isLoopbackHost } from '../../../security/url-guard.ts'
 import { authorise } from '../../access/authorise.ts'
 import { recordRest } from '../../access/rest-access.ts'
 import { actInProject, callerOf, requireKey } from '../../auth.ts'
@@ -7,10 +9,7 @@ import { jsonBody } from '../../json-body.ts'
 import { requireRead } from '../../unsent-answers.ts'
 import type { McpFrontContext } from './context.ts'
 import { mcpTable } from './mcp-table.ts'
-import { refusePages } from './origin.ts'
-import { refuseMethod } from './refuse-method.ts'
-import { rpcProblemHandler } from './rpc-problem.ts'
-import { sessionHeader } from './session-header.ts'
+import { refuseMethod, rpcProblemHandler } from './rpc-problem.ts'
 
 /**
  * `/mcp`: MCP over Streamable HTTP, in both eras of the protocol: sessions up to 2025-11-25, none from 2026-07-28. As everywhere, a
@@ -45,7 +44,7 @@ export function mcpRoutes(context: McpFrontContext): Router {
 /** Whether a request can be nothing but one that begins a session: no other comes without these headers. */
 const begins = (req: Request): boolean =>
   req.method === 'POST' &&
-  req.get(sessionHeader) === undefined &&
+  req.get('mcp-session-id') === undefined &&
   req.get('mcp-protocol-version') === undefined &&
   req.get('mcp-method') === undefined
 
@@ -60,4 +59,27 @@ const allow: RequestHandler = (req, res, next) => {
   const match = mcpTable.match(req.method, req.baseUrl)
   if (match) authorise(match.route.operation, callerOf(res))
   next()
+}
+
+/**
+ * Refuses requests of web pages, but those of this machine and of the gateway's own address: the answer would be for the page, whose
+ * owner the user does not know. The name in `Host` is checked before, for every request. Source: MCP 2025-11-25, Transports,
+ * Security Warning.
+ */
+function refusePages(ownNames: () => ReadonlySet<string>): RequestHandler {
+  return (req, _res, next) => {
+    const origin = req.get('origin')
+    if (origin === undefined || isOwn(origin, ownNames())) return next()
+    throw new Problem('forbidden', {
+      field: 'Origin',
+      detail: 'Origin: web pages of other sites may not use this endpoint. Use a client that sends no Origin.',
+    })
+  }
+}
+
+function isOwn(origin: string, ownNames: ReadonlySet<string>): boolean {
+  if (!URL.canParse(origin)) return false
+  const { protocol, hostname } = new URL(origin)
+  const name = hostname.replace(/^\[|\]$/g, '')
+  return /^https?:$/.test(protocol) && (ownNames.has(name) || isLoopbackHost(name))
 }

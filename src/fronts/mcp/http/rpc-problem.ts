@@ -1,5 +1,7 @@
-import type { ErrorRequestHandler } from 'express'
-import { type Problem, toProblem } from '../../../errors.ts'
+import type { ErrorRequestHandler, Request, Response } from 'express'
+import { Problem, toProblem } from '../../../errors.ts'
+import { isJsonObject } from '../../../lib/json.ts'
+import { inputLimits } from '../../../limits.ts'
 import type { Logger } from '../../../logger.ts'
 import { bearerKey } from '../../auth.ts'
 import type { FailedTries } from '../../failed-tries.ts'
@@ -28,12 +30,26 @@ export function rpcProblemHandler(log: Logger, tries: FailedTries): ErrorRequest
     }
     if (res.headersSent) return void res.destroy()
     res.locals.problem = judged === error ? problem.code : toProblem(error).code
-    sendProblem(res, problem, req.baseUrl, rpcError(problem, req.baseUrl))
+    sendProblem(res, problem, req.baseUrl, rpcError(problem, req.baseUrl, idIn(req.body)))
   }
 }
 
-/** A problem as the error of a message without a known id. */
-export function rpcError(problem: Problem, instance: string): object {
+/** A problem as the error of a message. */
+export function rpcError(problem: Problem, instance: string, id: string | number | null): object {
   const code = codes[problem.code] ?? -32000
-  return { jsonrpc: '2.0', id: null, error: { code, message: problem.message, data: problemBody(problem, instance) } }
+  return { jsonrpc: '2.0', id, error: { code, message: problem.message, data: problemBody(problem, instance) } }
+}
+
+/** Returns the id of the one request of a body; null where it has none that an answer may repeat. */
+function idIn(body: unknown): string | number | null {
+  const id = isJsonObject(body) ? body.id : null
+  return (typeof id === 'string' && id.length <= inputLimits.jsonRpcId.max) || typeof id === 'number' ? id : null
+}
+
+/** Errors: `method-not-allowed`. */
+export function refuseMethod(req: Request, res: Response, _next?: () => void): never {
+  res.setHeader('Allow', 'GET, POST, DELETE')
+  throw new Problem('method-not-allowed', {
+    detail: `/mcp does not support ${req.method} here. Send messages with POST.`,
+  })
 }

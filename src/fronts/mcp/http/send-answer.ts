@@ -1,12 +1,13 @@
-import type { Response as ExpressResponse } from 'express'
+import type { Response as ExpressResponse, Request } from 'express'
 import { type OpenCall, revoked } from '../../../identity/open-calls.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { problemBody } from '../../problem-body.ts'
-import { EventStream } from '../../sse.ts'
+import { EventStream, streamHeaders } from '../../sse.ts'
 import { readerOf, type Unsent } from '../../unsent.ts'
 import { shownLine } from '../unknown-name.ts'
 
 interface Sending {
+  readonly req: Request
   readonly res: ExpressResponse
   readonly caller: Caller
   readonly openCall: Pick<OpenCall, 'signal'>
@@ -18,19 +19,20 @@ interface Sending {
 /** Characters of each text of a refusal. */
 const refusalTextMax = 500
 
-/** Headers that are set here, or belong to the connection. */
-const dropped = ['connection', 'content-length', 'mcp-session-id']
-
 /** Sends an answer of the SDK. A stream waits for its reader; what was not read counts towards the limit of the key. */
 export async function sendAnswer(answer: Response, sending: Sending): Promise<void> {
-  const { res } = sending
-  res.status(answer.status)
-  for (const [name, value] of answer.headers) if (!dropped.includes(name)) res.setHeader(name, value)
   const type = answer.headers.get('content-type') ?? ''
-  if (answer.body === null) res.end()
-  else if (type.startsWith('text/event-stream')) await streamBody(answer.body, sending)
-  else if (answer.status >= 400 && type.startsWith('application/json')) res.end(boundedRefusal(await answer.text()))
-  else res.end(Buffer.from(await answer.arrayBuffer()))
+  if (answer.body === null) return void sending.res.status(answer.status).end()
+  if (type.startsWith('text/event-stream')) return streamBody(answer.body, sending)
+  const text = await answer.text()
+  sendJson(sending, answer.status, answer.status >= 400 ? boundedRefusal(text) : text)
+}
+
+/** Sends JSON, as the one event of a stream where the client takes nothing else. */
+export function sendJson({ req, res }: Pick<Sending, 'req' | 'res'>, status: number, text: string): void {
+  const isEvent = status === 200 && req.accepts(['application/json', 'text/event-stream']) === 'text/event-stream'
+  res.status(status).setHeader('Content-Type', isEvent ? 'text/event-stream' : 'application/json')
+  res.end(isEvent ? `event: message\ndata: ${text}\n\n` : text)
 }
 
 /** A refusal of the SDK, which repeats names and versions of the request as they came: each text is one line of bounded length. */
@@ -48,14 +50,12 @@ async function streamBody(body: ReadableStream<Uint8Array>, sending: Sending): P
   const cancel = (): void => void reader.cancel().catch(() => {})
   signal.addEventListener('abort', cancel, { once: true })
   // The stream is the last answer of its connection, which then closes.
-  res.setHeader('Connection', 'close')
+  res.writeHead(200, streamHeaders)
   res.flushHeaders()
   const decoder = new TextDecoder()
   try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      stream.write(decoder.decode(value, { stream: true }))
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      stream.write(decoder.decode(next.value, { stream: true }))
       await stream.taken(signal)
     }
   } finally {

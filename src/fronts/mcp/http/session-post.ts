@@ -1,37 +1,45 @@
-import { isInitializeRequest, isJSONRPCRequest, type JSONRPCRequest } from '@modelcontextprotocol/server'
-import type { Request, Response } from 'express'
+import { isJSONRPCNotification, isJSONRPCRequest, type JSONRPCRequest } from '@modelcontextprotocol/server'
+import type { Request } from 'express'
 import { Problem } from '../../../errors.ts'
+import { requireStillValid } from '../../../identity/authenticate.ts'
 import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
-import { answerBatch, requireBatches } from './batch.ts'
+import { bearerKey } from '../../auth.ts'
+import { readerOf } from '../../unsent.ts'
+import { untilGone } from '../../until-gone.ts'
 import type { McpFrontContext } from './context.ts'
-import { type Exchanged, exchange, type Post } from './exchange.ts'
-import { fixedResult, initializeResult } from './fixed-results.ts'
-import { notificationsIn, wantsProgress } from './messages.ts'
-import { sendAnswer } from './send-answer.ts'
-import { sessionHeader } from './session-header.ts'
-import { isWellPosted } from './well-posted.ts'
+import type { Post } from './posted.ts'
+import { rpcError } from './rpc-problem.ts'
+import { sendAnswer, sendJson } from './send-answer.ts'
+import { answerInSession } from './session-server.ts'
+
+export const sessionHeader = 'Mcp-Session-Id'
+
+/** The last protocol version with batches. */
+const batchesUntil = '2025-03-26'
 
 /**
  * Answers the POST of a protocol version with sessions, up to 2025-11-25. Errors: `session-not-found` for an unknown session,
  * `invalid-request` without one. Source: MCP 2025-11-25, Transports, Session Management.
  */
 export async function answerSessionPost(context: McpFrontContext, post: Post): Promise<void> {
-  const { caller, req, res, posted } = post
-  const { messages } = posted
-  const [first] = messages
-  if (messages.length === 1 && isInitializeRequest(first) && isJSONRPCRequest(first))
-    return begin(context, post, first as JSONRPCRequest)
+  const { caller, req, res, messages, isBatch } = post
+  using openCall = context.openCalls.open(caller)
+  const signal = untilGone(res, openCall.signal)
+  const requests = messages.filter(isJSONRPCRequest)
+  const [request] = requests
+  if (request?.method === 'initialize' && messages.length === 1) return begin(context, post, request, signal)
   const session = await requireMcpSession(context.mcp.sessions, caller, sessionIdOf(req))
-  if (posted.isBatch) requireBatches(session)
-  if (!posted.hasRequests) {
-    for (const notification of notificationsIn(messages)) context.mcp.inFlight.notify(session.id, notification)
-    return void res.status(202).end()
+  if (isBatch) requireBatches(session)
+  if (request === undefined || isBatch) {
+    for (const message of messages.filter(isJSONRPCNotification)) context.mcp.inFlight.hear(session.id, message)
+    return request === undefined ? void res.status(202).end() : answerBatch(context, post, session, requests, signal)
   }
-  if (posted.isBatch) return batch(context, post, session)
-  const [message] = messages.filter(isJSONRPCRequest)
-  await answer(context, post, session, message!)
+  const { initialize } = session
+  await using answered = await answerInSession(context, post, { initialize, session, request, signal })
+  if (!answered.response) return void res.destroy()
+  await sendAnswer(answered.response, { req, res, caller, openCall, signal: answered.signal, unsent: context.unsent })
 }
 
 /** Returns the `Mcp-Session-Id` of a request. Errors: `invalid-request`. */
@@ -44,21 +52,25 @@ export function sessionIdOf(req: Request): string {
   })
 }
 
-async function begin(context: McpFrontContext, post: Post, message: JSONRPCRequest): Promise<void> {
+async function begin(
+  context: McpFrontContext,
+  post: Post,
+  request: JSONRPCRequest,
+  signal: AbortSignal,
+): Promise<void> {
   const { caller, req, res } = post
-  const initialize = message.params as unknown as InitializeParams
+  const initialize = request.params as unknown as InitializeParams
   requireModest(initialize)
   context.shares.spend(caller, 'mcpSessionsPerMinute')
-  if (!isWellPosted(req, true)) return serve(context, post, { initialize, session: undefined, message })
-  const result = await initializeResult(initialize, caller.identity)
-  const protocolVersion = String(result.protocolVersion)
-  res.setHeader(sessionHeader, await beginMcpSession(context.mcp.sessions, caller, { protocolVersion, initialize }))
-  sendResult(res, message, JSON.stringify(result))
-}
-
-function sendResult(res: Response, { id }: JSONRPCRequest, result: string): void {
-  res.setHeader('Content-Type', 'application/json')
-  res.end(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`)
+  await using answered = await answerInSession(context, post, { initialize, request, signal })
+  if (!answered.response) return void res.destroy()
+  const text = await answered.response.text()
+  const { result } = JSON.parse(text) as { readonly result?: { readonly protocolVersion: string } }
+  if (result) {
+    const { protocolVersion } = result
+    res.setHeader(sessionHeader, await beginMcpSession(context.mcp.sessions, caller, { protocolVersion, initialize }))
+  }
+  sendJson({ req, res }, answered.response.status, text)
 }
 
 function requireModest(initialize: InitializeParams): void {
@@ -71,39 +83,50 @@ function requireModest(initialize: InitializeParams): void {
   })
 }
 
-async function answer(
-  context: McpFrontContext,
-  post: Post,
-  session: McpSession,
-  message: JSONRPCRequest,
-): Promise<void> {
-  const { req, res } = post
-  const { initialize } = session
-  const isPlain = !wantsProgress([message]) && isWellPosted(req, false)
-  const fixed = isPlain ? await fixedResult(message.method, initialize) : undefined
-  if (fixed !== undefined) return sendResult(res, message, fixed)
-  await serve(context, post, { initialize, session, message })
-}
-
-/** Has a server of the SDK answer. */
-async function serve(
-  context: McpFrontContext,
-  post: Post,
-  exchanged: Pick<Exchanged, 'initialize' | 'session' | 'message'>,
-): Promise<void> {
-  const { caller, res } = post
-  const { unsent } = context
-  const isStreamed = exchanged.session !== undefined && wantsProgress([exchanged.message])
-  const sent = await exchange(context, post, { ...exchanged, isStreamed }, async (answered, ends) => {
-    await sendAnswer(answered, { res, caller, ...ends, unsent })
-    return true
+/** Errors: `invalid-request` for a batch in a session of a protocol version that has none. Source: MCP 2025-06-18, Key Changes. */
+function requireBatches({ protocolVersion }: McpSession): void {
+  if (protocolVersion <= batchesUntil) return
+  throw new Problem('invalid-request', {
+    detail: `The protocol version ${protocolVersion} has no batches. Send one message in each request.`,
   })
-  if (!sent) res.destroy()
 }
 
-function batch(context: McpFrontContext, post: Post, session: McpSession): Promise<void> {
+/**
+ * Answers the requests of a batch one after the other, each of which counts as a request of its caller. One that is refused is refused
+ * alone. The library would answer all at once, a list of one as no list, and of two with the same id only one.
+ */
+async function answerBatch(
+  context: McpFrontContext,
+  { req, res, caller, ...post }: Post,
+  session: McpSession,
+  requests: readonly JSONRPCRequest[],
+  signal: AbortSignal,
+): Promise<void> {
   const { initialize } = session
-  return answerBatch(context, post, session, (message, inPlace) =>
-    exchange(context, post, { initialize, session, message, isStreamed: false, ...inPlace }, (whole) => whole.text()),
-  )
+  const texts: string[] = []
+  const unread: (() => void)[] = []
+  const answerOf = async (request: JSONRPCRequest): Promise<string | undefined> => {
+    if (texts.length > 0) context.shares.spendRequest(caller)
+    context.unsent.requireRoom(readerOf(caller))
+    requireStillValid(context, caller, bearerKey(req))
+    const asked = { initialize, session, request, signal }
+    await using answered = await answerInSession(context, { req, res, caller, ...post }, asked)
+    return answered.response?.text()
+  }
+  try {
+    for (const request of requests) {
+      const text = await answerOf(request).catch((error: unknown) => refused(error, request))
+      if (text === undefined) return void res.destroy()
+      unread.push(context.unsent.add(readerOf(caller), text.length))
+      texts.push(text)
+    }
+  } finally {
+    for (const forget of unread) forget()
+  }
+  sendJson({ req, res }, 200, `[${texts.join(',')}]`)
+}
+
+function refused(error: unknown, { id }: JSONRPCRequest): string {
+  if (error instanceof Problem && error.status < 500) return JSON.stringify(rpcError(error, '/mcp', id))
+  throw error
 }

@@ -1,80 +1,88 @@
-import { randomUUID } from 'node:crypto'
 import {
-  isJSONRPCRequest,
-  type JSONRPCMessage,
+  type JSONRPCRequest,
   type McpServer,
   ProtocolError,
   ProtocolErrorCode,
-  type TransportSendOptions,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { Problem, toProblem } from '../../../errors.ts'
-import { readVersion } from '../../../lib/version.ts'
 import { mcpLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { setSessionLevel, subscribeToResource } from '../../../mcp-sessions/mcp-sessions.ts'
-import type { Caller } from '../../../registry/callers/caller.ts'
-import type { CallApi } from '../call-api.ts'
-import { createMcpServer } from '../create-mcp-server.ts'
-import { sessionCapabilities, wantsWakes } from './capabilities.ts'
+import { createCallerServer, webRequest } from './caller-server.ts'
+import { agreedWakes, sessionCapabilities } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
+import { type Post, readsProgress } from './posted.ts'
 
-const version = readVersion()
-
-/** A server of the SDK that answers one request of a session, and then is closed. */
-interface SessionServer extends AsyncDisposable {
-  readonly transport: WebStandardStreamableHTTPServerTransport
+interface Asked {
+  readonly initialize: InitializeParams
+  /** Absent: the request is `initialize`. */
+  readonly session?: McpSession
+  readonly request: JSONRPCRequest
+  /** Aborts when the client is gone, or its key has ended. */
+  readonly signal: AbortSignal
 }
 
-interface Serving {
-  readonly caller: Caller
-  /** Calls the gateway's API for the caller. */
-  readonly call: CallApi
-  readonly initialize: InitializeParams
-  /** undefined: the request is `initialize`. */
-  readonly session: McpSession | undefined
-  readonly message: JSONRPCMessage
-  /** Whether the answer is a stream: with JSON, nothing can be said before the result. */
-  readonly isStreamed: boolean
+/** The answer to one request. Disposing it ends the server that gave it. */
+interface Answered extends AsyncDisposable {
+  /** undefined: the client is gone, or its key has ended. */
+  readonly response: Response | undefined
+  /** Aborts when nothing more of the answer may be sent. */
+  readonly signal: AbortSignal
 }
 
 /**
- * Opens a server for one request of a session. It hears the session's `initialize` first, as if it had answered it itself, so no
- * gateway has to keep a server for each session.
+ * Has a server of the SDK answer one request of a session. It is made for the request, as the SDK serves clients without sessions, so any
+ * gateway answers for any session. The exchange ends when its client disconnects: no later request could fetch the answer.
  */
-export async function openSessionServer(context: McpFrontContext, serving: Serving): Promise<SessionServer> {
-  const { caller, call, initialize, session, message, isStreamed } = serving
-  const { identity, projectId: project } = caller
-  const capabilities = sessionCapabilities(initialize)
-  const server = createMcpServer({
-    call,
-    identity,
-    project,
-    version,
-    capabilities,
-    takesWakes: wantsWakes(initialize),
-    request: isJSONRPCRequest(message) ? message : undefined,
+export async function answerInSession(context: McpFrontContext, post: Post, asked: Asked): Promise<Answered> {
+  const { initialize, session, request, signal } = asked
+  const { req, isBatch } = post
+  const server = createCallerServer(context, post, {
+    clientName: initialize.clientInfo?.name,
+    capabilities: sessionCapabilities(initialize),
+    wakes: agreedWakes(initialize),
+    request,
   })
-  if (session) serveSession(context, server, session)
+  if (session) keepInSession(context, server, session)
+  const isStreamed = !isBatch && session !== undefined && readsProgress(req, request)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed, keepAliveMs: 0 })
   await server.connect(transport)
-  if (session) replayInitialize(transport, session)
-  return { transport, [Symbol.asyncDispose]: () => server.close() }
-}
-
-function replayInitialize(transport: WebStandardStreamableHTTPServerTransport, { id, initialize }: McpSession): void {
-  const send = transport.send.bind(transport)
-  // No id that a client could give to a request of its own.
-  const replayed = randomUUID()
-  transport.sessionId = id
-  transport.send = async (message: JSONRPCMessage, options?: TransportSendOptions) => {
-    if (!('id' in message && message.id === replayed && !('method' in message))) await send(message, options)
+  const flight = session && context.mcp.inFlight.add(session.id, request.id)
+  const ended = flight ? AbortSignal.any([signal, flight.signal]) : signal
+  const answered = transport.handleRequest(webRequest(req, signal), { parsedBody: request })
+  const response = (await orAborted(answered, ended)) ?? (signal.aborted ? undefined : cancelled(request))
+  return {
+    response,
+    signal: ended,
+    async [Symbol.asyncDispose]() {
+      flight?.[Symbol.dispose]()
+      await server.close()
+    },
   }
-  transport.onmessage?.({ jsonrpc: '2.0', id: replayed, method: 'initialize', params: { ...initialize } })
 }
 
-/** What a session keeps: it is in the store, so that its stream finds it, wherever that is. */
-function serveSession({ mcp }: McpFrontContext, { server }: McpServer, { id }: McpSession): void {
+/** Clients ignore the answer to what they have cancelled, but the POST has to end. Source: MCP 2025-11-25, Cancellation. */
+function cancelled({ id }: JSONRPCRequest): Response {
+  return Response.json({
+    jsonrpc: '2.0',
+    id,
+    error: { code: -32000, message: 'The client has cancelled the request.' },
+  })
+}
+
+/** Resolves with undefined as soon as the signal aborts. */
+function orAborted<Value>(value: Promise<Value>, signal: AbortSignal): Promise<Value | undefined> {
+  if (signal.aborted) return Promise.resolve(undefined)
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined)
+    signal.addEventListener('abort', stop, { once: true })
+    value.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** Keeps the level and the resources of a session in its row, so that its stream finds them, on whatever gateway it is. */
+function keepInSession({ mcp }: McpFrontContext, { server }: McpServer, { id }: McpSession): void {
   const keep = async (change: () => Promise<void>): Promise<Record<string, never>> => {
     try {
       await change()

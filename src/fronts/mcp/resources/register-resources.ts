@@ -6,8 +6,6 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { beginSlice, sliceBytes } from '../../../lib/pauses.ts'
-import { weightOfValue } from '../../../lib/weight.ts'
 import { type AskApi, createAskApi } from '../ask-api.ts'
 import type { CallApi } from '../call-api.ts'
 import type { FindIdentity } from '../client-identity.ts'
@@ -56,20 +54,12 @@ export function registerResources(server: McpServer, call: CallApi, own: FindIde
       answered(async () => {
         const name = decodedName(uri, String(variables[variable] ?? ''))
         const read = await readResource[kind](apiFor(context), name, own)
-        await takeTurn(weightOfValue(read))
         const { value, isCut } = shownJson({ note: quotedNote, ...read }, room)
         const text = JSON.stringify({ ...value, ...(isCut ? { isCut } : {}) })
-        // Next the SDK writes the whole answer.
-        await takeTurn(text.length)
         return { contents: [{ uri: uri.href, mimeType: config.mimeType, text }] }
       }, uri),
     )
   }
-}
-
-/** Waits for a turn among what occupies the thread for several ms, if it is that large. */
-async function takeTurn(bytes: number): Promise<void> {
-  if (bytes > sliceBytes) await beginSlice('')
 }
 
 function decodedName(uri: URL, name: string): string {

@@ -4,6 +4,7 @@ import type { HarnessTarget } from '../../../words/targets.ts'
 import { line } from '../../rest/fields.ts'
 import { newSubscription, resyncInput, subscriptionChanges } from '../../rest/wake-subscriptions/input.ts'
 import type { AskApi } from '../ask-api.ts'
+import { eventTypeOf } from '../wake-events.ts'
 import { type Actions, checkAction } from './actions.ts'
 import { counted } from './counted.ts'
 import { pageToken } from './fields.ts'
@@ -84,9 +85,9 @@ export const manageWakeSubscription = tool({
       ? `${subscriptionId}: subscribed. ${hints[harnessTarget as HarnessTarget]}`
       : `${subscriptionId}: ${known}.`
   },
-  run: async (api, given, { takesWakes }) => {
+  run: async (api, given, { wakes }) => {
     checkAction(given, actions)
-    return run[given.action](api, { harnessTarget: defaultTarget(given, takesWakes), ...given })
+    return run[given.action](api, { harnessTarget: defaultTarget(given, wakes), ...given })
   },
 })
 
@@ -103,10 +104,13 @@ const hints: Readonly<Record<HarnessTarget, string>> = {
   none: nothingIsSent,
 }
 
-/** A client that takes wakes over its session gets them there, unless it names an address. Source: S1-4, S1-28. */
-function defaultTarget({ action, harnessTargetMetadata }: Given, takesWakes: boolean): Given['harnessTarget'] {
-  const isHere = action === 'subscribe' && takesWakes && harnessTargetMetadata?.url === undefined
-  return isHere ? 'mcp-notifications' : undefined
+/** A client that takes these wakes over its session gets them there, unless it names an address. Source: S1-4, S1-28. */
+function defaultTarget(
+  { action, trigger, harnessTargetMetadata }: Given,
+  wakes: ReadonlySet<string>,
+): Given['harnessTarget'] {
+  const isTaken = trigger !== undefined && wakes.has(eventTypeOf(trigger))
+  return action === 'subscribe' && isTaken && harnessTargetMetadata?.url === undefined ? 'mcp-notifications' : undefined
 }
 
 const run: Record<Given['action'], (api: AskApi, given: Given) => Promise<JsonObject>> = {

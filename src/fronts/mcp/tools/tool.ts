@@ -13,8 +13,8 @@ export interface ToolContext {
   readonly signal: AbortSignal
   /** Whom the client speaks for. */
   readonly own: FindIdentity
-  /** Whether the client takes wakes over its session. Source: S1-28. */
-  readonly takesWakes: boolean
+  /** The events whose wakes the client takes over its session. Source: S1-28. */
+  readonly wakes: ReadonlySet<string>
   /** The time in ms, for differences only. */
   readonly now: () => number
   /** Reports to the client that the call continues, if the client has requested progress. */

@@ -1,6 +1,6 @@
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { signingFormerKeys } from '../../../registry/subscriptions/former-keys.ts'
-import type { SubscriptionStatus } from '../../../registry/subscriptions/status.ts'
+import { notConnected, type SubscriptionStatus } from '../../../registry/subscriptions/status.ts'
 import {
   type Filters,
   isOvertaken,
@@ -142,7 +142,7 @@ export function subscriptionView(
     harnessTarget: subscription.harnessTarget,
     harnessTargetMetadata: { ...subscription.target, coalesceWindow: subscription.coalesceMs / 1000 },
     status: subscription.status,
-    reason: subscription.reason,
+    reason: shownReason(subscription),
     ...(subscription.sessionId === null ? {} : { sessionId: subscription.sessionId }),
     ...(subscription.streamCapabilities.length === 0 ? {} : { streamCapabilities: subscription.streamCapabilities }),
     failedInARow: subscription.failedInARow,
@@ -153,6 +153,12 @@ export function subscriptionView(
     createdAt: instant(subscription.createdAt),
     updatedAt: instant(subscription.updatedAt),
   }
+}
+
+/** A session may be connected that has not agreed to these wakes, or whose log level leaves them out. */
+function shownReason({ reason, harnessTarget }: WakeSubscription): string | null {
+  const isUnheard = reason === notConnected && harnessTarget === 'mcp-notifications'
+  return isUnheard ? 'no MCP session that takes these wakes is connected' : reason
 }
 
 /** @param isOwn whether the reader is the agent whose events it is about, or its operator */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMcpServer } from '../../../../src/fronts/mcp/create-mcp-server.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
+import { mcpRequest } from './call-tool.ts'
 import { beginSession, initialize, post } from './wire.ts'
 
 /** A line that reads backwards, and more of it than anybody reads. */
@@ -19,12 +20,16 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]())
 
 const requests = [
-  { method: 'tools/call', params: { name: hostile, arguments: {} }, says: /^There is no tool "x.*tools\/list/ },
+  {
+    method: 'tools/call',
+    params: { name: hostile.slice(0, 9_000), arguments: {} },
+    says: /^There is no tool "x.*tools\/list/,
+  },
   { method: 'tools/call', params: { name: '__proto__' }, says: /^There is no tool "__proto__"/ },
   { method: 'tools/call', params: { name: 'whoami ' }, says: /^There is no tool "whoami "/ },
-  { method: 'prompts/get', params: { name: hostile }, says: /^There is no prompt "x.*prompts\/list/ },
+  { method: 'prompts/get', params: { name: hostile.slice(0, 9_000) }, says: /^There is no prompt "x.*prompts\/list/ },
   { method: 'prompts/get', params: { name: 'constructor' }, says: /^There is no prompt "constructor"/ },
-  { method: 'resources/read', params: { uri: hostile }, says: /^uri: is longer than 2048/ },
+  { method: 'resources/read', params: { uri: hostile.slice(0, 9_000) }, says: /^uri: is longer than 2048/ },
   { method: 'resources/read', params: { uri: hostile.slice(0, 99) }, says: /^There is no resource "x/ },
   {
     method: 'resources/read',
@@ -61,9 +66,10 @@ describe.each(requests)('$method of what there is not ($says)', ({ method, param
   })
 
   test('is refused in our words without a session', async () => {
-    const headers = { 'mcp-protocol-version': version, 'mcp-method': method, 'mcp-name': 'other' }
-    const _meta = { 'io.modelcontextprotocol/protocolVersion': version }
-    const { body } = await post(gateway, donna, message(method, { ...params, _meta }), headers)
+    const { headers, body: request } = mcpRequest(method, params)
+    const name = Buffer.from(String(params.name ?? params.uri)).toString('base64')
+    const { status, body } = await post(gateway, donna, request, { ...headers, 'mcp-name': `=?base64?${name}?=` })
+    expect(status).toBe(200)
     expectOwnText(body, says)
   })
 

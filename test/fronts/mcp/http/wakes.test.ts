@@ -53,7 +53,10 @@ test('a wake is a log message of a session that negotiated it, and its record sa
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const id = await subscribe(gateway, donna)
-  expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'waiting', reason: 'no channel is connected' })
+  expect(await stateOf(gateway, donna, id)).toMatchObject({
+    status: 'waiting',
+    reason: 'no MCP session that takes these wakes is connected',
+  })
   // Its surface is one that leaves mail to the wake.
   await gateway.call('POST', '/v1/sessions', { surface: 'claude_code' }, { key: donna.key })
   await using one = await connectOld(gateway, donna, negotiated)
@@ -91,6 +94,63 @@ test('a session that did not negotiate gets none, and the subscription waits', a
   await gateway.send('donna', 'hello')
   expect(stream.status).toBe(200)
   expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'waiting' })
+})
+
+// S1-28
+test.each([
+  { version: '2.0' },
+  {},
+  { version: '1.0', supportedEvents: [] },
+  { version: '1.0', supportedEvents: 'wake/sent_to_me' },
+  { version: '1.0', supportedEvents: ['wake/unheard_of'] },
+])('with %j nothing is agreed', async (asked) => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  await using one = await connectOld(gateway, donna, {
+    capabilities: { experimental: { 'neo-wake-substrate': asked } },
+  })
+  expect(one.client.getServerCapabilities()?.experimental).toBeUndefined()
+  const subscribing = { name: 'manage_wake_subscription', arguments: { action: 'subscribe', trigger: 'SENT_TO_ME' } }
+  expect((await one.client.callTool(subscribing)).structuredContent).toMatchObject({ harnessTarget: 'disabled' })
+})
+
+// S1-28
+test('a client gets the events that it supports, and another session of its agent the others', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const supportedEvents = ['wake/sent_to_me', 'wake/unheard_of']
+  const asked = { capabilities: { experimental: { 'neo-wake-substrate': { version: '1.0', supportedEvents } } } }
+  await using all = await openStream(gateway, donna, await beginSession(gateway, donna, negotiated))
+  await using one = await connectOld(gateway, donna, asked)
+  expect(one.client.getServerCapabilities()?.experimental?.['neo-wake-substrate']).toEqual({
+    version: '1.0',
+    supportedEvents: ['wake/sent_to_me'],
+  })
+  const subscribe = async (trigger: string) => {
+    const args = { action: 'subscribe', trigger, harnessTargetMetadata: { coalesceWindow: 0 } }
+    const { structuredContent } = await one.client.callTool({ name: 'manage_wake_subscription', arguments: args })
+    return structuredContent as { subscriptionId: string; harnessTarget: string }
+  }
+  const mail = await subscribe('SENT_TO_ME')
+  expect([mail.harnessTarget, (await subscribe('TASK_STATE_CHANGED')).harnessTarget]).toEqual([
+    'mcp-notifications',
+    'disabled',
+  ])
+  const harnessTargetMetadata = { coalesceWindow: 0 }
+  const request = { trigger: 'TASK_STATE_CHANGED', harnessTarget: 'mcp-notifications', harnessTargetMetadata }
+  const { body: tasks } = await gateway.call('POST', '/v1/wake-subscriptions', request, { key: donna.key })
+  await untilStatus(gateway, donna, tasks.subscriptionId, 'active')
+  await untilStatus(gateway, donna, mail.subscriptionId, 'active')
+  const { id } = await gateway.send('donna', 'a task is mail too')
+  const canceled = { to: 'canceled', expectedVersion: 1 }
+  expect((await gateway.call('POST', `/v1/tasks/${id}/transitions`, canceled)).status).toBe(200)
+  await untilWakes(all, 1)
+  await until(
+    () => one.logged,
+    ({ length }) => length > 0,
+  )
+  expect(wakesOf(all).map(({ subscriptionId }) => subscriptionId)).toEqual([tasks.subscriptionId])
+  expect(one.logged.map(({ data }) => data.subscriptionId)).toEqual([mail.subscriptionId])
 })
 
 test('a subscription that is made while the stream is open is connected to it', async () => {
@@ -383,6 +443,8 @@ test('a level above info ends the wakes of a session, and info brings them back'
     post(gateway, donna, { ...ping, method: 'logging/setLevel', params: { level } }, session)
   await setLevel('error')
   await untilStatus(gateway, donna, id, 'waiting')
+  // A session is connected, and takes none.
+  expect((await stateOf(gateway, donna, id)).reason).toBe('no MCP session that takes these wakes is connected')
   await setLevel('info')
   await untilStatus(gateway, donna, id, 'active')
   expect(stream.hasEnded).toBe(false)

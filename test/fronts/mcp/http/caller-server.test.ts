@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { expect, test } from 'vitest'
-import { callUntilSent } from '../../../../src/fronts/mcp/http/call-until-sent.ts'
+import { callUntilSent } from '../../../../src/fronts/mcp/http/caller-server.ts'
 
 /** A server whose answers carry mail; `/lost` does not send them. Returns how often mail was given back. */
 async function serve() {

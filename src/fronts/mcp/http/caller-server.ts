@@ -1,0 +1,65 @@
+import type { JSONRPCRequest, McpServer, ServerCapabilities } from '@modelcontextprotocol/server'
+import type { Request as ExpressRequest, Response } from 'express'
+import { readVersion } from '../../../lib/version.ts'
+import { unsentOver } from '../../answer-mail.ts'
+import { leaveDoor, placeOf } from '../../door.ts'
+import type { CallApi } from '../call-api.ts'
+import { createMcpServer } from '../create-mcp-server.ts'
+import { surfaceOfName } from '../../../words/surfaces.ts'
+import type { McpFrontContext } from './context.ts'
+import type { Post } from './posted.ts'
+
+const version = readVersion()
+
+interface Serving {
+  /** What the client calls itself. */
+  readonly clientName: unknown
+  readonly capabilities: ServerCapabilities
+  readonly wakes?: ReadonlySet<string>
+  readonly request?: JSONRPCRequest | undefined
+}
+
+/** Returns a server of the SDK for one POST: it speaks for the caller, and for as long as that. */
+export function createCallerServer(
+  { callApi }: Pick<McpFrontContext, 'callApi'>,
+  { caller, address, req, res, isBatch }: Post,
+  { clientName, capabilities, wakes = new Set(), request }: Serving,
+): McpServer {
+  const surface = surfaceOfName(typeof clientName === 'string' ? clientName : '')
+  // What follows in a batch has no place of its own.
+  const waits = isBatch ? () => {} : () => leaveDoor(res)
+  const call = callUntilSent(callApi({ caller, address, surface, waits, place: placeOf(res) }), res)
+  const { identity, projectId: project } = caller
+  const reportsProgress = Boolean(req.accepts('text/event-stream'))
+  return createMcpServer({ call, identity, project, version, capabilities, wakes, reportsProgress, request })
+}
+
+/** Calls the API for the answer to one POST. Mail in it waits again if the answer is not sent to its end: then nobody has read it. */
+export function callUntilSent(call: CallApi, res: Response): CallApi {
+  const whenUnsent = unsentOver(res)
+  return async (request, options) => {
+    const answer = await call(request, options)
+    const { pendingSignals } = answer.body
+    if (answer.returnMail && Array.isArray(pendingSignals) && pendingSignals.length > 0) {
+      whenUnsent(200, answer.returnMail)
+    }
+    return answer
+  }
+}
+
+/** Headers that a server of the SDK has a use for. The credentials stay here. */
+const kept = ['content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'traceparent', 'tracestate', 'baggage']
+
+/**
+ * Returns a request as the SDK takes it, without its body, which is parsed already. It accepts every answer: what the client accepts decides
+ * how its answer is sent, not whether there is one.
+ * @param signal ends the exchange
+ */
+export function webRequest(req: ExpressRequest, signal?: AbortSignal): Request {
+  const headers = new Headers({ accept: 'application/json, text/event-stream' })
+  for (const [name, value] of Object.entries(req.headers)) {
+    const isKept = kept.includes(name) || name.startsWith('mcp-param-')
+    if (isKept && typeof value === 'string') headers.set(name, value)
+  }
+  return new Request('http://gateway/mcp', { method: req.method, headers, ...(signal ? { signal } : {}) })
+}

@@ -1,0 +1,83 @@
+import type { Base } from '../../../core.ts'
+import { type Clock, sleep } from '../../../lib/clock.ts'
+import type { LogEvent } from '../../../log/event.ts'
+import { follow } from '../../../log/follow.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import { sourceFor } from '../../rest/events/stream.ts'
+import type { McpFrontContext } from './context.ts'
+
+/** The URIs of a caller's resources that an event changes. */
+export type ResourcesOf = (event: LogEvent, caller: Caller) => readonly string[]
+
+interface ChangesContext extends Base, Pick<McpFrontContext, 'db' | 'notifier'> {
+  readonly mcp: Pick<McpFrontContext['mcp'], 'resourcesOf'>
+}
+
+/** A reader of what changes. */
+interface Told {
+  readonly caller: Caller
+  /** What happened up to this `logId` is known. */
+  readonly after: number
+  readonly signal: AbortSignal
+  /** Returns those of changed resources that the reader wants. `logId`: of the event that changed them. */
+  readonly wanted: (uris: readonly string[], logId: number) => readonly string[]
+  readonly tell: (uri: string) => void
+  /** Resolves when the reader has read what was told. */
+  readonly taken: () => Promise<void>
+  /** Called when nothing more is known to have changed. */
+  readonly onIdle?: () => void
+}
+
+const pageSize = 50
+const outageMs = 1_000
+/** Changes of one resource within this time are one notification. */
+const gapMs = 100
+
+/**
+ * Tells a reader which resources of its caller have changed, as the caller may see it, until the signal aborts: the first time at once, then
+ * at most every 100 ms, and only when it has read the earlier notifications. Meanwhile only a set of URIs is kept, however much changes.
+ * After a failure of the store it goes on where it was. Never rejects.
+ */
+export async function tellChanges(context: ChangesContext, told: Told): Promise<void> {
+  const { db, notifier, clock, log, mcp } = context
+  const { caller, signal, wanted, onIdle } = told
+  const add = pacedTelling(clock, told)
+  for (let after = told.after; !signal.aborted; ) {
+    try {
+      const source = { ...sourceFor(db, caller), after, signal, pageSize, ...(onIdle ? { onIdle } : {}) }
+      for await (const event of follow(notifier, source)) {
+        after = event.logId
+        add(wanted(mcp.resourcesOf(event, caller), after))
+      }
+    } catch (err) {
+      log.warn({ err, agent: caller.identity }, 'mcp_feed.failed')
+      await sleep(clock, outageMs, signal)
+    }
+  }
+}
+
+/** Returns what a reader is told of changed resources with: once it has read what it was told, and each of them once. */
+export function pacedTelling(
+  clock: Clock,
+  { signal, tell, taken }: Pick<Told, 'signal' | 'tell' | 'taken'>,
+): (uris: readonly string[]) => void {
+  const changed = new Set<string>()
+  let isTelling = false
+  const run = async (): Promise<void> => {
+    while (changed.size > 0 && !signal.aborted) {
+      await taken()
+      if (signal.aborted) break
+      const uris = [...changed]
+      changed.clear()
+      for (const uri of uris) tell(uri)
+      await sleep(clock, gapMs, signal)
+    }
+    isTelling = false
+  }
+  return (uris) => {
+    for (const uri of uris) changed.add(uri)
+    if (isTelling || changed.size === 0) return
+    isTelling = true
+    void run()
+  }
+}

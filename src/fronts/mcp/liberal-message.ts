@@ -1,0 +1,40 @@
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { liberalArguments } from './tools/liberal-arguments.ts'
+
+/**
+ * Returns a message as the protocol has it, from what clients send for it: null, "" or an empty list for no parameters and no arguments,
+ * arguments as their JSON text, and an `initialize` that says nothing about its client. Everything else stays as it is. Pure.
+ */
+export function liberalMessage(given: unknown): unknown {
+  if (!isJsonObject(given) || typeof given.method !== 'string') return given
+  const { params, ...message } = given
+  if (isNothing(params) && message.method !== 'initialize') return message
+  if (!isNothing(params) && !isJsonObject(params)) return given
+  const said = saidIn(isJsonObject(params) ? params : {})
+  return { ...message, params: message.method === 'initialize' ? introduced(said) : said }
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+}
+
+/** The parameters that say something. What models make of `arguments` is for the tool. */
+function saidIn(params: JsonObject): JsonObject {
+  const { arguments: args, ...others } = params
+  const said = Object.entries(others).filter(([name, value]) => value !== null && !(name === 'cursor' && value === ''))
+  return {
+    ...Object.fromEntries(said),
+    ...(isNothing(args) ? {} : { arguments: liberalArguments({ type: 'object' }, args) }),
+  }
+}
+
+function introduced(params: JsonObject): JsonObject {
+  const { capabilities, clientInfo } = params
+  return {
+    ...params,
+    ...(isNothing(capabilities) ? { capabilities: {} } : {}),
+    ...(isJsonObject(clientInfo) || isNothing(clientInfo)
+      ? { clientInfo: { name: 'unknown', version: '0', ...(isJsonObject(clientInfo) ? saidIn(clientInfo) : {}) } }
+      : {}),
+  }
+}
