@@ -10,7 +10,6 @@ import type { Config } from './config.ts'
 import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
 import { openMcpParts } from './fronts/mcp/http/open-parts.ts'
-import { resourcesOf } from './fronts/mcp/resources/resources-of.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
 import { ReadinessProbe } from './fronts/readiness.ts'
 import { keySweep } from './identity/end-expired-keys.ts'
@@ -98,7 +97,6 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const mcp = openMcpParts({
     ...core,
     random,
-    resourcesOf,
     changed: sessionChanged,
     publicUrl,
     connections: notices,

@@ -1,16 +1,13 @@
 import type { Base } from '../../../core.ts'
 import { type Clock, sleep } from '../../../lib/clock.ts'
-import type { LogEvent } from '../../../log/event.ts'
 import { follow } from '../../../log/follow.ts'
+import type { LogNotifier } from '../../../log/log-notifier.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { sourceFor } from '../../rest/events/stream.ts'
-import type { McpFrontContext } from './context.ts'
+import { resourcesOf } from '../resources/resources-of.ts'
 
-/** The URIs of a caller's resources that an event changes. */
-export type ResourcesOf = (event: LogEvent, caller: Caller) => readonly string[]
-
-interface ChangesContext extends Base, Pick<McpFrontContext, 'db' | 'notifier'> {
-  readonly mcp: Pick<McpFrontContext['mcp'], 'resourcesOf'>
+interface ChangesContext extends Base {
+  readonly notifier: LogNotifier
 }
 
 /** A reader of what changes. */
@@ -39,7 +36,7 @@ const gapMs = 100
  * After a failure of the store it goes on where it was. Never rejects.
  */
 export async function tellChanges(context: ChangesContext, told: Told): Promise<void> {
-  const { db, notifier, clock, log, mcp } = context
+  const { db, notifier, clock, log } = context
   const { caller, signal, wanted, onIdle } = told
   const add = pacedTelling(clock, told)
   for (let after = told.after; !signal.aborted; ) {
@@ -47,7 +44,7 @@ export async function tellChanges(context: ChangesContext, told: Told): Promise<
       const source = { ...sourceFor(db, caller), after, signal, pageSize, ...(onIdle ? { onIdle } : {}) }
       for await (const event of follow(notifier, source)) {
         after = event.logId
-        add(wanted(mcp.resourcesOf(event, caller), after))
+        add(wanted(resourcesOf(event, caller), after))
       }
     } catch (err) {
       log.warn({ err, agent: caller.identity }, 'mcp_feed.failed')

@@ -2,14 +2,12 @@ import type { Base } from '../../../core.ts'
 import type { Sweep } from '../../../lib/sweeper.ts'
 import { type McpSessionContext, openSessionSweep } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
-import type { ResourcesOf } from './changed-resources.ts'
 import { InFlight } from './in-flight.ts'
 import { OpenStreams } from './open-streams.ts'
 
 interface McpOptions extends Base {
   /** In [0, 1). */
   readonly random: () => number
-  readonly resourcesOf: ResourcesOf
   /** Notifies every gateway that a session has changed or ended. */
   readonly changed: (sessionId: string) => void
   readonly publicUrl: string
@@ -22,7 +20,6 @@ export interface McpParts {
   readonly sessions: McpSessionContext
   readonly streams: OpenStreams
   readonly connections: StreamConnections
-  readonly resourcesOf: ResourcesOf
   /** Keeps sessions with an open stream in use. */
   readonly sweep: Sweep
   readonly inFlight: InFlight
@@ -40,14 +37,13 @@ export interface McpParts {
 const retryMs = { least: 500, spread: 2_000 }
 
 export function openMcpParts(options: McpOptions): McpParts {
-  const { db, clock, log, random, changed, publicUrl, connections, resourcesOf } = options
+  const { db, clock, log, random, changed, publicUrl, connections } = options
   const sessions = { db, clock, log, changed }
   const streams = new OpenStreams(db, log)
   return {
     sessions,
     streams,
     connections,
-    resourcesOf,
     sweep: openSessionSweep(sessions, () => streams.sessionIds),
     inFlight: new InFlight(),
     check(ids) {
