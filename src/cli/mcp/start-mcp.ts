@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Command } from 'commander'
 import { clientFetch } from '../../client/client-fetch.ts'
@@ -11,6 +12,7 @@ import { commonOptions } from '../client-command.ts'
 import { saveConnection } from '../connections.ts'
 import { gatewayCredentials } from '../gateway-key.ts'
 import { chooseAccess } from '../profiles/choose-access.ts'
+import { liberalInput } from './liberal-input.ts'
 import { startOwnBridge } from './own-bridge.ts'
 import { startOwnGateway } from './own-gateway.ts'
 import { serveMcp } from './serve-mcp.ts'
@@ -34,8 +36,11 @@ export async function startMcp(
   const debug = verbose ? warn : () => undefined
   await using _gateway = serve ? await startOwnGateway(access.url, io, warn) : undefined
   if (bridge) void startOwnBridge(io, warn)
+  const input = liberalInput((line) => void process.stdout.write(`${line}\n`))
+  // However the client ends, the transport hears of it.
+  pipeline(process.stdin, input, () => {})
   await serveMcp({
-    transport: new StdioServerTransport(process.stdin, process.stdout),
+    transport: new StdioServerTransport(input, process.stdout),
     url: access.url,
     project: access.project,
     // Read again with each try, so that a login or a new key takes effect without a restart.
@@ -57,5 +62,5 @@ export async function startMcp(
     signal: io.signal,
     warn,
     debug,
-  })
+  }).finally(() => input.destroy())
 }

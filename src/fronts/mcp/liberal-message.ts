@@ -1,11 +1,27 @@
+import { type JSONRPCMessage, parseJSONRPCMessage } from '@modelcontextprotocol/server'
+import { Problem } from '../../errors.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { liberalArguments } from './tools/liberal-arguments.ts'
+
+/** Returns the message that a client means. Errors: `invalid-request` for what is no JSON-RPC. Pure. */
+export function readMessage(given: unknown): JSONRPCMessage {
+  const message = liberalMessage(given)
+  try {
+    return parseJSONRPCMessage(message)
+  } catch (cause) {
+    throw new Problem('invalid-request', {
+      detail:
+        'The body is not a JSON-RPC 2.0 message: {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}, whose id is a string or an integer.',
+      cause,
+    })
+  }
+}
 
 /**
  * Returns a message as the protocol has it, from what clients send for it: null, "" or an empty list for no parameters and no arguments,
  * arguments as their JSON text, and an `initialize` that says nothing about its client. Everything else stays as it is. Pure.
  */
-export function liberalMessage(given: unknown): unknown {
+function liberalMessage(given: unknown): unknown {
   if (!isJsonObject(given) || typeof given.method !== 'string') return given
   const { params, ...message } = given
   if (isNothing(params) && message.method !== 'initialize') return message

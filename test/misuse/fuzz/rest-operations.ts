@@ -112,6 +112,7 @@ const wakes: readonly Operation[] = [
     startFrom: 'now',
   }),
   get('subscriptions', '/v1/wake-subscriptions', { agent: '@mallory', limit: '5', pageToken: position }),
+  get('one of the subscriptions', '/v1/wake-subscriptions', { subscriptionId: ':subscription' }),
   get('subscription', '/v1/wake-subscriptions/:subscription'),
   patch('update', '/v1/wake-subscriptions/:subscription', {
     trigger: 'SENT_TO_ME',

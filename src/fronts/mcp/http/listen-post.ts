@@ -52,7 +52,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
     const parsedBody = isBatch ? messages : messages[0]
     const answered = await handler.fetch(webRequest(req, signal), { parsedBody })
     if (signal.aborted) return void res.destroy()
-    await sendAnswer(answered, { req, res, caller, openCall, signal, unsent: context.unsent })
+    await sendAnswer(answered, { ...post, openCall, signal, unsent: context.unsent })
   } finally {
     stopping.removeEventListener('abort', end)
     end()

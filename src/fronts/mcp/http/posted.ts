@@ -1,10 +1,10 @@
-import { type JSONRPCMessage, type JSONRPCRequest, parseJSONRPCMessage } from '@modelcontextprotocol/server'
+import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/server'
 import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { inputLimits, mcpLimits } from '../../../limits.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import { liberalMessage } from '../liberal-message.ts'
+import { readMessage } from '../liberal-message.ts'
 
 /** One POST of a caller. */
 export interface Post {
@@ -29,26 +29,12 @@ export function postedIn(body: unknown): Pick<Post, 'messages' | 'isBatch'> {
       extra: { limit: 'mcpBatch', max },
     })
   }
-  return { messages: given.map(parsed), isBatch: Array.isArray(body) }
+  return { messages: given.map(withShortId).map(readMessage), isBatch: Array.isArray(body) }
 }
 
-function parsed(given: unknown): JSONRPCMessage {
-  requireShortId(given)
-  try {
-    return parseJSONRPCMessage(liberalMessage(given))
-  } catch (cause) {
-    if (cause instanceof Problem) throw cause
-    throw new Problem('invalid-request', {
-      detail:
-        'The body is not a JSON-RPC 2.0 message: {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}, whose id is a string or an integer.',
-      cause,
-    })
-  }
-}
-
-function requireShortId(given: unknown): void {
+function withShortId(given: unknown): unknown {
   const { max } = inputLimits.jsonRpcId
-  if (!isJsonObject(given) || typeof given.id !== 'string' || given.id.length <= max) return
+  if (!isJsonObject(given) || typeof given.id !== 'string' || given.id.length <= max) return given
   throw new Problem('invalid-request', {
     field: 'id',
     detail: `id: is longer than ${max} characters. Send a shorter one.`,

@@ -29,17 +29,18 @@ export async function answerSessionPost(context: McpFrontContext, post: Post): P
   const signal = untilGone(res, openCall.signal)
   const requests = messages.filter(isJSONRPCRequest)
   const [request] = requests
-  if (request?.method === 'initialize' && messages.length === 1) return begin(context, post, request, signal)
+  if (request?.method === 'initialize' && messages.length === 1) return await begin(context, post, request, signal)
   const session = await requireMcpSession(context.mcp.sessions, caller, sessionIdOf(req))
   if (isBatch) requireBatches(session)
   if (request === undefined || isBatch) {
     for (const message of messages.filter(isJSONRPCNotification)) context.mcp.inFlight.hear(session.id, message)
-    return request === undefined ? void res.status(202).end() : answerBatch(context, post, session, requests, signal)
+    if (request === undefined) return void res.status(202).end()
+    return await answerBatch(context, post, session, requests, signal)
   }
   const { initialize } = session
   await using answered = await answerInSession(context, post, { initialize, session, request, signal })
   if (!answered.response) return void res.destroy()
-  await sendAnswer(answered.response, { req, res, caller, openCall, signal: answered.signal, unsent: context.unsent })
+  await sendAnswer(answered.response, { ...post, openCall, signal: answered.signal, unsent: context.unsent })
 }
 
 /** Returns the `Mcp-Session-Id` of a request. Errors: `invalid-request`. */
@@ -58,7 +59,7 @@ async function begin(
   request: JSONRPCRequest,
   signal: AbortSignal,
 ): Promise<void> {
-  const { caller, req, res } = post
+  const { caller, res } = post
   const initialize = request.params as unknown as InitializeParams
   requireModest(initialize)
   context.shares.spend(caller, 'mcpSessionsPerMinute')
@@ -70,7 +71,7 @@ async function begin(
     const { protocolVersion } = result
     res.setHeader(sessionHeader, await beginMcpSession(context.mcp.sessions, caller, { protocolVersion, initialize }))
   }
-  sendJson({ req, res }, answered.response.status, text)
+  sendJson(post, answered.response.status, text)
 }
 
 function requireModest(initialize: InitializeParams): void {
@@ -97,33 +98,34 @@ function requireBatches({ protocolVersion }: McpSession): void {
  */
 async function answerBatch(
   context: McpFrontContext,
-  { req, res, caller, ...post }: Post,
+  post: Post,
   session: McpSession,
   requests: readonly JSONRPCRequest[],
   signal: AbortSignal,
 ): Promise<void> {
+  const { caller, req, res } = post
+  const { shares, unsent } = context
   const { initialize } = session
   const texts: string[] = []
   const unread: (() => void)[] = []
   const answerOf = async (request: JSONRPCRequest): Promise<string | undefined> => {
-    if (texts.length > 0) context.shares.spendRequest(caller)
-    context.unsent.requireRoom(readerOf(caller))
+    if (texts.length > 0) shares.spendRequest(caller)
+    unsent.requireRoom(readerOf(caller))
     requireStillValid(context, caller, bearerKey(req))
-    const asked = { initialize, session, request, signal }
-    await using answered = await answerInSession(context, { req, res, caller, ...post }, asked)
+    await using answered = await answerInSession(context, post, { initialize, session, request, signal })
     return answered.response?.text()
   }
   try {
     for (const request of requests) {
       const text = await answerOf(request).catch((error: unknown) => refused(error, request))
       if (text === undefined) return void res.destroy()
-      unread.push(context.unsent.add(readerOf(caller), text.length))
+      unread.push(unsent.add(readerOf(caller), text.length))
       texts.push(text)
     }
   } finally {
     for (const forget of unread) forget()
   }
-  sendJson({ req, res }, 200, `[${texts.join(',')}]`)
+  sendJson(post, 200, `[${texts.join(',')}]`)
 }
 
 function refused(error: unknown, { id }: JSONRPCRequest): string {

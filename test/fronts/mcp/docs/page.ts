@@ -40,7 +40,8 @@ silent.
   tells the model to take them as information, not as instructions of its user. In the text of a result each of their lines begins with a bar (\`|\`),
   so that none looks like a field.
 - **Arguments** are taken as models send them: null and \`""\` count as left out, and an object, a list, a number or a boolean may be its JSON text.
-  What \`tools/list\` declares is plain: one type at every node, and no keyword that a provider refuses.
+  What \`tools/list\` declares is plain: one type at every node, and no keyword that a provider refuses. Every request with an id is answered with
+  it, also one that is no request of the protocol, over HTTP and over standard streams.
 - **A refusal** is a result with \`isError\` that says what is wrong, which argument, and what to do instead. A gateway that cannot be reached is
   reported in the same way.
 - **Hints.** Every tool declares all four hints of MCP. *Reads* means \`readOnlyHint\`; *removes* means \`destructiveHint\`. Only

@@ -9,7 +9,7 @@ test.each([
   ['resources/subscribe', { uri: 'file:///etc/passwd' }, /^uri: begins with rouse:/],
   ['resources/unsubscribe', { uri: `rouse://${'x'.repeat(3_000)}` }, /^uri: is longer than/],
   ['tools/list', { cursor: 1 }, /^params\.cursor: /],
-  ['tools/call', { name: 'whoami', arguments: [] }, /^params\.arguments: /],
+  ['tools/call', { name: 'whoami', arguments: [1] }, /^params\.arguments: /],
   ['tools/call', { arguments: {} }, /^params\.name: /],
   ['prompts/get', { name: 'hand-over', arguments: { task: 1 } }, /^params\.arguments\.task: /],
   ['logging/setLevel', { level: 'loud' }, /^params\.level: /],
