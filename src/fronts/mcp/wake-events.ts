@@ -1,4 +1,4 @@
-import type { Trigger } from '../../log/event.ts'
+import type { Trigger } from '../../words/events.ts'
 
 /** The triggers whose wakes have another name. */
 const others: Partial<Record<Trigger, string>> = { WAKE_RECEIPT: 'wake/receipt', WAKE_FAILED: 'wake/event_failed' }

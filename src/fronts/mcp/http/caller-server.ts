@@ -1,11 +1,11 @@
 import type { JSONRPCRequest, McpServer, ServerCapabilities } from '@modelcontextprotocol/server'
 import type { Request as ExpressRequest, Response } from 'express'
 import { readVersion } from '../../../lib/version.ts'
+import { surfaceOfName } from '../../../words/surfaces.ts'
 import { unsentOver } from '../../answer-mail.ts'
 import { leaveDoor, placeOf } from '../../door.ts'
 import type { CallApi } from '../call-api.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
-import { surfaceOfName } from '../../../words/surfaces.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Post } from './posted.ts'
 
