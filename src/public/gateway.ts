@@ -17,7 +17,7 @@ export interface Issuer {
   readonly projects: readonly string[] | '*'
 }
 
-/** The configuration of a gateway. `configFromEnv` makes one; docs/api.md describes each value. */
+/** The configuration of a gateway. `configFromEnv` makes one; docs/configuration.md describes each value. */
 export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
   /** No port: gRPC is off. */

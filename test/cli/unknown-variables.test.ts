@@ -44,7 +44,7 @@ test('the known settings are exactly those that the configuration reads and that
   const read = new Set<string>()
   envToConfig(new Proxy({}, { get: (_, name) => void read.add(String(name)) }))
   expect([...read].sort()).toEqual([...gatewayVariables].sort())
-  const docs = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
+  const docs = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
   expect(gatewayVariables.filter((name) => !docs.includes(`\`${name}\``))).toEqual([])
 })
 
