@@ -1,6 +1,18 @@
 import type { JsonObject } from '../lib/json.ts'
 
-export const exitCodes = { ok: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 130, terminated: 143 } as const
+/** What scripts rely on: docs/cli.md has the same table. */
+export const exitCodes = {
+  ok: 0,
+  refused: 1,
+  usage: 2,
+  unreachable: 3,
+  /** It was carried out, and did not succeed. */
+  unsuccessful: 4,
+  /** The task asks its originator something. */
+  asks: 5,
+  interrupted: 130,
+  terminated: 143,
+} as const
 
 /** The command line itself is wrong. */
 export class UsageError extends Error {}

@@ -52,3 +52,8 @@ export function higherStep(known: ReceiptStep | null, reported: ReceiptStep): Re
   if (known === null) return reported
   return receiptSteps.indexOf(reported) > receiptSteps.indexOf(known) ? reported : known
 }
+
+/** Whether a step says that bytes, or more, have arrived. Pure. */
+export function isArrival(step: ReceiptStep | null | undefined): boolean {
+  return step !== null && step !== undefined && (step === 'written' || meaningOf(step) === 'delivered')
+}

@@ -1,7 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { exitCodes } from '../../src/client/failure.ts'
 import { agentPage } from './answers.ts'
 import { problem, startStubGateway } from './stub-gateway.ts'
 import { run, start } from './terminal.ts'
+
+test('docs/cli.md has the exit codes of the program', () => {
+  const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  const listed = [...page.matchAll(/^\| (\d+) \| (?!\d)/gm)].map(([, code]) => Number(code))
+  expect(listed).toEqual(Object.values(exitCodes))
+})
 
 test('without a gateway the error says how to start one', async () => {
   const gone = await startStubGateway({})

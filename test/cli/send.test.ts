@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { task as aTask } from './answers.ts'
 import { type StubRequest, startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
@@ -37,15 +38,73 @@ test('send makes a task and returns at once', async () => {
   })
 })
 
-test('send --wait prints the result of the task', async () => {
+test('send --wait prints the result of the task, and how to answer what it asks', async () => {
   await using gateway = await startStubGateway(answering({ task }))
-  const argv = ['send', 'donna', 'main', '--task', 't1', '--wait', '--url', gateway.url]
-  const { stdout } = await run(argv)
+  const argv = ['send', '@donna', 'main', '--task', 't1', '--wait', '--url', gateway.url]
+  const { code, stdout } = await run(argv)
+  expect(code).toBe(5)
+  expect(stdout).toContain('Answer it: rouse send --task t1 "…"')
   expect(gateway.last().body).toMatchObject({
     params: { message: { taskId: 't1' }, configuration: { returnImmediately: false } },
   })
   expect(stdout).toContain('Which branch?')
   expect(stdout).toContain('half a report')
+})
+
+test.each([
+  ['COMPLETED', 0],
+  ['FAILED', 4],
+  ['REJECTED', 4],
+  ['CANCELED', 4],
+  ['INPUT_REQUIRED', 5],
+  ['AUTH_REQUIRED', 5],
+])('send --wait exits by the end of the task: %s with %i', async (state, expected) => {
+  await using gateway = await startStubGateway(
+    answering({ task: { ...task, status: { state: `TASK_STATE_${state}` } } }),
+  )
+  const argv = ['send', '@donna', 'x', '--url', gateway.url]
+  expect((await run([...argv, '--wait'])).code).toBe(expected)
+  expect((await run([...argv, '--wait', '--json'])).code).toBe(expected)
+  expect((await run(argv)).code, 'without --wait it is sent, and no more').toBe(0)
+})
+
+test('send --wait waits longer than the gateway lets a call wait', async () => {
+  const states = ['WORKING', 'WORKING', 'COMPLETED']
+  const next = () => ({ ...task, status: { state: `TASK_STATE_${states.shift()}` } })
+  await using gateway = await startStubGateway({
+    'POST /agents/donna': ({ body }: StubRequest) => {
+      const { method } = body as { method: string }
+      return { json: { jsonrpc: '2.0', id: 1, result: method === 'SendMessage' ? { task: next() } : next() } }
+    },
+  })
+  const { code, stdout } = await run(['send', '@donna', 'x', '--wait', '--url', gateway.url])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('completed')])
+  expect(gateway.requests.map(({ body }) => (body as { method: string }).method)).toEqual([
+    'SendMessage',
+    'GetTask',
+    'GetTask',
+  ])
+})
+
+test.each([
+  [['yes'], 'yes'],
+  [['use', 'the', 'main', 'branch'], 'use the main branch'],
+  [['@donna', 'yes'], 'yes'],
+  [['donna', 'yes'], 'yes'],
+  [['@donna'], '@donna'],
+])('send --task finds the agent of the task itself: %j', async (words, text) => {
+  await using gateway = await startStubGateway({
+    ...answering({ task }),
+    'GET /v1/tasks/:id': { json: aTask({ agent: '@donna' }) },
+  })
+  const { code } = await run(['send', '--task', 't1', ...words, '--url', gateway.url])
+  expect(code).toBe(0)
+  expect(gateway.last().body).toMatchObject({ params: { message: { taskId: 't1', parts: [{ text }] } } })
+})
+
+test('send without an agent and without a task says what to name', async () => {
+  const { code, stderr } = await run(['send'])
+  expect([code, stderr]).toEqual([2, expect.stringContaining('Name the agent')])
 })
 
 test('the same idempotency key makes the same request', async () => {

@@ -108,7 +108,9 @@ test('sub resync, test, deliveries and rm', async () => {
   expect((await run(['sub', 'resync', id, '--since', '41', ...at])).stdout).toContain('3 events')
   expect(gateway.last().path).toBe('/v1/wake-subscriptions/WAKE_SUB%3A4e1f/resync')
   expect(gateway.last().body).toEqual({ sinceLogId: 41 })
-  expect((await run(['sub', 'test', id, ...at])).stdout).toContain('did not accept the test wake: HTTP 500 after 3 ms')
+  const refused = await run(['sub', 'test', id, ...at])
+  expect(refused.stdout).toContain('did not accept the test wake: HTTP 500 after 3 ms')
+  expect(refused.code).toBe(4)
   const deliveries = await run(['sub', 'deliveries', id, '--limit', '5', ...at])
   expect(gateway.last().query).toEqual({ limit: '5' })
   expect(deliveries.stdout).toContain('42-44')
@@ -134,7 +136,9 @@ test('sub test and sub deliveries show what the reader of a stream says', async 
     },
   })
   const url = ['--url', gateway.url]
-  expect((await run(['sub', 'test', id, ...url])).stdout).toMatch(/says: held by codex.*turn_active/)
+  const held = await run(['sub', 'test', id, ...url])
+  expect(held.stdout).toMatch(/says: held by codex.*turn_active/)
+  expect(held.code).toBe(4)
   expect((await run(['sub', 'deliveries', id, ...url])).stdout).toMatch(
     /delivered +held +1 +held by codex.*turn_active/,
   )

@@ -28,6 +28,12 @@ test('task show prints messages and artifacts', async () => {
   expect(stdout).toContain('[artifact report.md]\nfine\n{"ok":true}\n')
 })
 
+test('task show of a question prints the command that answers it', async () => {
+  await using gateway = await startStubGateway({ 'GET /v1/tasks/:id': { json: task({ state: 'input-required' }) } })
+  const { stdout } = await run(['task', 'show', 't1', '--url', gateway.url])
+  expect(stdout).toContain('Answer it: rouse send --task t1 "…"\n')
+})
+
 test('task move reads the version first and hands in message and artifact', async () => {
   await using gateway = await startStubGateway({
     'GET /v1/tasks/:id': { json: review },

@@ -49,7 +49,7 @@ describe('rouse wake test', () => {
     const testing = start(['wake', 'test', '@donna', '--wait', '2'], env(gateway))
     const [wake] = await reader.waitFor(1)
     await reader.report(wake!.eventId, 'held', 'turn_active: it works', { source: 'codex: thread/status' })
-    expect(await testing.code).toBe(0)
+    expect(await testing.code, 'it is not woken').toBe(4)
     expect(testing.stdout()).toMatch(/stream +WAKE_SUB:\S+ +held +codex: thread\/status .*turn_active: it works/)
     expect(testing.stdout()).toMatch(/wake: +held by codex: thread\/status at /)
   })
@@ -67,12 +67,19 @@ describe('rouse wake test', () => {
     expect(testing.stdout()).toContain('Nothing wakes it')
   })
 
+  test('an agent that nothing wakes makes it exit with 4', async () => {
+    await using gateway = await startGateway()
+    await gateway.addAgent('donna')
+    const { code, stdout } = await run(['wake', 'test', '@donna', '--wait', '0'], env(gateway))
+    expect([code, stdout]).toEqual([4, expect.stringContaining('Nothing wakes it')])
+  })
+
   test('another agent sees what its message has proved, and no subscriptions', async () => {
     await using gateway = await startGateway()
     await gateway.addAgent('donna')
     const mike = await gateway.addAgent('mike')
     const { code, stdout } = await run(['wake', 'test', '@donna', '--wait', '0'], env(gateway, mike.key))
-    expect(code).toBe(0)
+    expect(code, 'nothing has reached it').toBe(4)
     expect(stdout).toContain('not visible with this key')
   })
 })

@@ -29,6 +29,23 @@ test('who shows agents, their sessions, what they do and what they work on', asy
   expect(mail.stdout).toContain('to:       @donna\n')
 })
 
+test('who shows the tasks that an agent works on, beside its claims', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  await gateway.addAgent('mike')
+  const [working, claimed, waiting] = [
+    await gateway.send('donna', 'Please review PR 7'),
+    await gateway.send('donna', 'Another one'),
+    await gateway.send('donna', 'Not begun'),
+  ]
+  for (const { id } of [working, claimed]) await gateway.move(donna, id, 'working')
+  await gateway.call('POST', '/v1/claims', { ref: claimed.id }, donna)
+  const { stdout } = await run(['who'], as(gateway))
+  expect(stdout).toContain(`${claimed.id}, …${working.id.slice(-6)} Please review`)
+  expect(stdout).not.toContain(waiting.id.slice(-6))
+  expect(stdout).toMatch(/@mike .* -\n/)
+})
+
 // D28
 test('who shows whether wakes reach an agent: waiting is one that gathers until something reads it', async () => {
   await using gateway = await startGateway()

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { Refused } from '../../client/failure.ts'
-import { agentPath, bareHandle } from '../../client/gateway-client.ts'
+import { exitCodes, Refused, Reported, UsageError } from '../../client/failure.ts'
+import { agentPath, bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { problemOfRpc } from '../../client/rpc-problem.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
@@ -10,6 +10,7 @@ import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { suggestingAgents } from '../nearest-agents.ts'
 import { priority, wakePolicy } from '../option-values.ts'
+import { exitCodeFor, settled } from '../sent-task.ts'
 import { requireText } from '../text-input.ts'
 import { sendResultText } from '../views/a2a-view.ts'
 
@@ -25,44 +26,76 @@ interface SendOptions {
 export function registerSend(parent: Command, io: Io): void {
   clientCommand(
     parent,
-    'send <agent> [text...]',
+    'send [agent] [text...]',
     'send an agent a message over A2A, for a new task or an existing one',
     [
       'rouse send @donna "Please review PR 7"',
-      'rouse send @donna "Please review PR 7" --wait        # wait for the answer',
-      'rouse send @donna "Use the main branch" --task 0b6f…  # answer a question about a task',
-      'git diff | rouse send @donna -                        # the text from standard input',
+      'rouse send @donna "Please review PR 7" --wait   # wait for the answer; the exit code says how it ended',
+      'rouse send --task 0b6f… "Use the main branch"  # answer a question about a task',
+      'git diff | rouse send @donna -                  # the text from standard input',
     ],
   )
     .option('--file <file>', 'the text from a file; - is standard input')
-    .option('--task <id>', 'add to this task')
-    .option('--wait', 'wait until the task is finished or needs input')
+    .option('--task <id>', 'add to this task; its agent need not be named')
+    .option('--wait', 'wait until the task is finished (exit code 0, or 4 without success) or asks something (5)')
     .option('--priority <priority>', 'high, normal or low', priority)
     .option('--wake-policy <policy>', "immediate, next_turn or silent (default: the recipient's setting)", wakePolicy)
     .option('--idempotency-key <key>', 'a repeat with the same key makes no second task')
-    .action(async (agent: string, words: string[], options: SendOptions, command: Command) => {
-      const text = requireText(io, { words, file: options.file })
+    .action(async (agent: string | undefined, rest: string[], options: SendOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const handle = bareHandle(agent)
+      const taskId = options.task && (await ownIds(gateway).task(options.task))
+      const { handle, path, words } = await recipientOf(gateway, { agent, rest, taskId, file: options.file })
+      const text = requireText(io, { words, file: options.file })
       const key = options.idempotencyKey
+      const call = async (method: string, params: object, timeoutMs?: number) => {
+        const headers = { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) }
+        return resultOf(
+          await gateway.request('POST', path, { headers, timeoutMs, body: { jsonrpc: '2.0', id: 1, method, params } }),
+        )
+      }
       const message = {
         messageId: messageIdFor(handle, key),
         role: 'ROLE_USER',
-        taskId: options.task && (await ownIds(gateway).task(options.task)),
+        taskId,
         parts: [{ text }],
         ...metadataOf(options),
       }
       const params = { message, configuration: { returnImmediately: !options.wait } }
-      const answer = await suggestingAgents(gateway, handle, () =>
-        gateway.request('POST', agentPath(gateway, handle), {
-          headers: { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) },
-          timeoutMs: options.wait ? 0 : undefined,
-          body: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params },
-        }),
+      const sent = await suggestingAgents(gateway, handle, () =>
+        call('SendMessage', params, options.wait ? 0 : undefined),
       )
-      const result = resultOf(answer)
-      print.result(result, () => sendResultText(result, options.wait === true))
+      if (!options.wait) return print.result(sent, () => sendResultText(sent, false))
+      const result = await settled(sent, (id) => call('GetTask', { id }), io.signal)
+      print.result(result, () => sendResultText(result, true))
+      const exitCode = exitCodeFor(result)
+      if (exitCode !== exitCodes.ok) throw new Reported(exitCode)
     })
+}
+
+interface Addressed {
+  readonly agent: string | undefined
+  readonly rest: readonly string[]
+  readonly taskId: string | undefined
+  readonly file: string | undefined
+}
+
+/** Whom a message goes to, and its words: a task knows its agent, and then the first word may be text. Errors: no agent and no task. */
+async function recipientOf(gateway: GatewayClient, { agent, rest, taskId, file }: Addressed) {
+  const to = (name: string, words: readonly string[]) => {
+    const [project, handle] = name.includes(':') ? name.split(':') : [gateway.project, name]
+    const bare = bareHandle(handle!)
+    return { handle: bare, path: agentPath({ project }, bare), words }
+  }
+  const hasText = rest.length > 0 || file !== undefined
+  if (agent !== undefined && (taskId === undefined || (agent.startsWith('@') && hasText))) return to(agent, rest)
+  if (taskId === undefined) {
+    throw new UsageError(
+      'Name the agent: rouse send @donna "…". Or the task that you add to: rouse send --task <id> "…".',
+    )
+  }
+  const task = await gateway.call('GET /v1/tasks/:id', { params: { id: taskId } })
+  const isAgent = agent !== undefined && hasText && bareHandle(agent) === bareHandle(task.agent)
+  return to(task.agent, agent === undefined || isAgent ? rest : [agent, ...rest])
 }
 
 /** The gateway reads both from the metadata of an A2A message. */

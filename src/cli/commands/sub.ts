@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { UsageError } from '../../client/failure.ts'
+import { exitCodes, Reported, UsageError } from '../../client/failure.ts'
 import type { BodyOf } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
@@ -7,7 +7,7 @@ import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { integer } from '../option-values.ts'
 import { readPages } from '../read-pages.ts'
-import { deliveryTable, heldTable, testText } from '../views/delivery-view.ts'
+import { deliveryTable, heldTable, isTaken, testText } from '../views/delivery-view.ts'
 import { subscriptionTable, subscriptionText } from '../views/subscription-view.ts'
 import { registerSubAdd } from './sub-add.ts'
 import { registerSubUpdate } from './sub-update.ts'
@@ -129,6 +129,7 @@ function registerTest(parent: Command, io: Io): void {
     const id = await ownIds(gateway).subscription(given)
     const answer = await gateway.call('POST /v1/wake-subscriptions/:id/test', { params: { id } })
     print.result(answer, () => testText(io, answer))
+    if (!isTaken(answer)) throw new Reported(exitCodes.unsuccessful)
   })
 }
 

@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
+import { exitCodes, Reported } from '../../client/failure.ts'
 import { bareHandle } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { integer } from '../option-values.ts'
 import { wakeTestText } from '../views/wake-test-view.ts'
+import { isReached } from '../wake-test/evidence.ts'
 import { runWakeTest } from '../wake-test/run-wake-test.ts'
 
 /** `rouse wake …`: whether an agent is woken. */
@@ -19,5 +21,6 @@ export function registerWake(program: Command, io: Io): void {
       const options = { handle: bareHandle(agent), waitMs: wait * 1_000, signal: io.signal }
       const test = await runWakeTest(gateway, options)
       print.result(test, () => wakeTestText(io, test))
+      if (!isReached(test.message, test.routes)) throw new Reported(exitCodes.unsuccessful)
     })
 }

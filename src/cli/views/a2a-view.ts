@@ -1,14 +1,15 @@
 import { plain } from '../../client/terminal-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { asksIn, taskIn } from '../sent-task.ts'
 import { fields } from '../table.ts'
-import { artifactText, messageText } from './task-view.ts'
+import { artifactText, howToAnswer, messageText } from './task-view.ts'
 
 /**
  * The result of A2A's `SendMessage` (specification §3.1.1): a task, or a message.
  * @param waited the task is finished or asks for something: its answer is shown too
  */
 export function sendResultText(result: JsonObject, waited: boolean): string {
-  const task = isJsonObject(result.task) ? result.task : result.status ? result : undefined
+  const task = taskIn(result)
   if (!task) {
     const message = isJsonObject(result.message) ? result.message : result
     return `${fields({ state: 'answered' })}${messageText(message)}`
@@ -21,7 +22,8 @@ export function sendResultText(result: JsonObject, waited: boolean): string {
   return (
     fields({ ...head, context: task.contextId, changed: status.timestamp }) +
     message +
-    artifacts.map(artifactText).join('')
+    artifacts.map(artifactText).join('') +
+    (asksIn(result) ? howToAnswer(task.id) : '')
   )
 }
 

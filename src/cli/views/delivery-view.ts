@@ -1,6 +1,7 @@
 import type { Io } from '../../client/io.ts'
 import type { AttemptView, DeliveryView, HeldView, TestView, WakeStepView } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
+import { isArrival } from '../../words/receipts.ts'
 import { table } from '../table.ts'
 import { when } from '../when.ts'
 
@@ -38,12 +39,19 @@ export function heldTable(io: Io, held: readonly HeldView[]): string {
   )
 }
 
+/** Whether a test wake arrived: a webhook has answered 2xx, or the reader of a stream says that it has it. Pure. */
+export function isTaken({ attempt, reported, waitsSeconds }: TestView): boolean {
+  return waitsSeconds === undefined ? isAccepted(attempt) : isArrival(reported?.step)
+}
+
+function isAccepted({ error, status }: AttemptView): boolean {
+  return error === null && status !== null && status >= 200 && status < 300
+}
+
 /** What came back of a test wake, in a line. */
 export function testText(io: Io, { attempt, reported, waitsSeconds }: TestView): string {
   if (waitsSeconds === undefined) {
-    const { error, status } = attempt
-    const isAccepted = error === null && status !== null && status >= 200 && status < 300
-    const verdict = `The webhook ${isAccepted ? 'accepted' : 'did not accept'} the test wake`
+    const verdict = `The webhook ${isAccepted(attempt) ? 'accepted' : 'did not accept'} the test wake`
     return `${verdict}: ${plain(attemptText(io, attempt))}\n`
   }
   if (!reported) return `The reader of the stream said nothing about the test wake within ${waitsSeconds} s.\n`

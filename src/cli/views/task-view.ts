@@ -16,10 +16,15 @@ export function taskTable(io: Io, tasks: readonly TaskSummaryView[]): string {
       task.originator,
       task.assignee,
       when(io, task.lastModifiedAt),
-      plain(partsText(task.history[0]?.parts).split('\n')[0]).slice(0, 60),
+      taskSubject(task),
     ]),
     'No tasks. Send one with: rouse send @donna "Please review this"',
   )
+}
+
+/** The first line of the first message that is there. */
+export function taskSubject({ history }: Pick<TaskSummaryView, 'history'>): string {
+  return plain(partsText(history[0]?.parts).split('\n')[0]).slice(0, 60)
 }
 
 export function taskText(io: Io, task: TaskView): string {
@@ -37,7 +42,18 @@ export function taskText(io: Io, task: TaskView): string {
   })
   const messages = [...task.history, ...(task.status.message ? [task.status.message] : [])]
   const unique = new Map(messages.map((message) => [message.messageId, message]))
-  return head + [...unique.values()].map(messageText).join('') + task.artifacts.map(artifactText).join('')
+  const asks = task.state === 'input-required' || task.state === 'auth-required'
+  return (
+    head +
+    [...unique.values()].map(messageText).join('') +
+    task.artifacts.map(artifactText).join('') +
+    (asks ? howToAnswer(task.id) : '')
+  )
+}
+
+/** The command with which the originator of a task answers what it asks. */
+export function howToAnswer(taskId: unknown): string {
+  return `\nAnswer it: rouse send --task ${plain(taskId)} "…"\n`
 }
 
 /** A message in the JSON of A2A, as REST and JSON-RPC carry it. */

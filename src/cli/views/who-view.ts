@@ -1,17 +1,20 @@
 import type { Io } from '../../client/io.ts'
-import type { ClaimView, PresentAgentView, SubscriptionView } from '../../client/route-types.ts'
+import type { ClaimView, PresentAgentView, SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import { targets } from '../../words/targets.ts'
 import { table } from '../table.ts'
 import { when } from '../when.ts'
+import { taskSubject } from './task-view.ts'
 
-/** @param subscriptions those that the caller may read */
-export function whoTable(
-  io: Io,
-  agents: readonly PresentAgentView[],
-  claims: readonly ClaimView[],
-  subscriptions: readonly SubscriptionView[],
-): string {
+/** What is shown of the agents. `tasks`: those in `working`; of tasks and subscriptions those that the caller may read. */
+interface Team {
+  readonly agents: readonly PresentAgentView[]
+  readonly claims: readonly ClaimView[]
+  readonly tasks: readonly TaskSummaryView[]
+  readonly subscriptions: readonly SubscriptionView[]
+}
+
+export function whoTable(io: Io, { agents, claims, tasks, subscriptions }: Team): string {
   return table(
     io,
     ['AGENT', 'NAME', 'SESSION', 'SURFACE', 'DOING', 'WAKES', 'LAST SEEN', 'CAN', 'WORKS ON'],
@@ -24,7 +27,7 @@ export function whoTable(
       wakesOf(handle, subscriptions),
       when(io, lastSeenAt) || 'never',
       session?.capabilities?.join(','),
-      clip(worksOn(handle, claims), 60),
+      clip(worksOn(handle, claims, tasks), 60),
     ]),
     'No agents yet. Add one with: rouse agent add @donna',
   )
@@ -39,7 +42,9 @@ function wakesOf(handle: string, subscriptions: readonly SubscriptionView[]): Su
   return bestFirst.find((status) => own.some((one) => one.status === status))
 }
 
-function worksOn(handle: string, claims: readonly ClaimView[]): string {
-  const own = claims.filter(({ owner }) => owner === handle)
-  return own.map(({ ref, stale }) => plain(ref) + (stale ? ' (stale)' : '')).join(', ')
+function worksOn(handle: string, claims: readonly ClaimView[], tasks: readonly TaskSummaryView[]): string {
+  const claimed = claims.filter(({ owner }) => owner === handle)
+  const refs = claimed.map(({ ref, stale }) => plain(ref) + (stale ? ' (stale)' : ''))
+  const others = tasks.filter(({ id, assignee }) => assignee === handle && !claimed.some(({ ref }) => ref === id))
+  return [...refs, ...others.map((task) => `…${task.id.slice(-6)} ${taskSubject(task)}`)].join(', ')
 }

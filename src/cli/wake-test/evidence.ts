@@ -1,6 +1,6 @@
 import type { DeliveryView, HeldView, RecipientView, SubscriptionView, WakeStepView } from '../../client/route-types.ts'
 import type { Receipt } from '../../words/mail.ts'
-import type { ReceiptStep } from '../../words/receipts.ts'
+import { isArrival, type ReceiptStep } from '../../words/receipts.ts'
 import type { HarnessTarget } from '../../words/targets.ts'
 
 /** What is known of one subscription's part in a test. */
@@ -86,6 +86,11 @@ export function messageEvidence(recipient: RecipientView, sentAt: string): Messa
   const at = instants[receipt] ?? null
   const afterMs = at === null ? null : between(sentAt, at)
   return { receipt, deliveryMethod, afterMs, ...(wake ? { wake } : {}) }
+}
+
+/** Whether anything has reached the agent, by whatever route. Pure. */
+export function isReached(message: MessageEvidence, routes: readonly RouteEvidence[] | null): boolean {
+  return isArrival(message.receipt) || (routes ?? []).some(({ step }) => isArrival(step))
 }
 
 /** Whether more can be proved: the agent itself has not said anything yet. Pure. */
