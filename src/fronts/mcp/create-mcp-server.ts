@@ -31,7 +31,7 @@ interface McpServerInput {
   readonly wakes?: ReadonlySet<string>
   /** Whether progress of a call reaches the client. Absent: it does. */
   readonly reportsProgress?: boolean
-  /** The one request that it is made for: of the tools, only the one that it calls is registered. Absent: it answers any request. */
+  /** The one request that it is made for: no tools are registered that its answer has no use for. Absent: it answers any request. */
   readonly request?: JSONRPCRequest | undefined
 }
 
@@ -52,11 +52,17 @@ export function createMcpServer(input: McpServerInput): McpServer {
   refuseFlaws(server)
   // Given to the constructor, they would set handlers before.
   server.server.registerCapabilities(capabilities)
-  const called = request?.method === 'tools/call' ? tools.filter(({ name }) => name === request.params?.name) : tools
-  for (const tool of called) register(server, tool, call, { own, wakes, reportsProgress })
+  for (const tool of toolsFor(request)) register(server, tool, call, { own, wakes, reportsProgress })
   registerResources(server, call, own)
   registerPrompts(server)
   return server
+}
+
+function toolsFor(request: JSONRPCRequest | undefined): readonly AnyTool[] {
+  if (request === undefined || request.method === 'tools/list') return tools
+  if (request.method === 'tools/call') return tools.filter(({ name }) => name === request.params?.name)
+  // One declares that there are some.
+  return tools.slice(0, 1)
 }
 
 function register(server: McpServer, tool: AnyTool, call: CallApi, client: Client): void {
