@@ -1,6 +1,6 @@
+import type { UnreadAnswers } from './admission/unread-answers.ts'
 import type { Config } from './config.ts'
 import type { ConnectionBounds } from './fronts/connection-bounds.ts'
-import { Unsent } from './fronts/unsent.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import type { Logger } from './logger.ts'
 import { createLogger } from './logging/create-logger.ts'
@@ -16,7 +16,7 @@ export interface Overrides {
   readonly random?: () => number
   readonly log?: Logger
   readonly connectionBounds?: Partial<ConnectionBounds>
-  readonly unsent?: Unsent
+  readonly unread?: UnreadAnswers
   /** How the host names of webhooks are resolved. */
   readonly names?: NameResolverOptions
 }
@@ -46,8 +46,8 @@ export function createApp(config: Config, overrides: Overrides = {}): Gateway {
       return running.adminKey
     },
     async start() {
-      const { random = Math.random, names = {}, connectionBounds: bounds, unsent = new Unsent() } = overrides
-      const world = { clock, storeClock, log, random, names, stopping: stopping.signal, bounds, unsent }
+      const { random = Math.random, names = {}, connectionBounds: bounds, unread } = overrides
+      const world = { clock, storeClock, log, random, names, stopping: stopping.signal, bounds, unread }
       running = await openGateway(config, world)
       const { url, grpcTarget, adminKeyFile, warnings } = running
       return { url, grpcTarget, adminKeyFile, warnings }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { accessLimits, connectionLimits } from './gateway-limits.ts'
 import { type Env, EnvReader } from './lib/env-reader.ts'
+import { connectionLimits, gatewayLimits, KiB, MiB, sizeLimits } from './limits.ts'
 import { createAddressPolicy } from './security/address-policy.ts'
 import { createClientAddress } from './security/client-address.ts'
 import {
@@ -16,7 +16,6 @@ import { type JwtIssuer, parseJwtIssuers } from './security/jwt-issuers.ts'
 import { SecretBox } from './security/secret.ts'
 import type { TlsPaths } from './security/tls-files.ts'
 import { isLoopbackHost, isWildcardHost } from './security/url-guard.ts'
-import { stormLimits } from './share-limits.ts'
 
 export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
@@ -24,6 +23,8 @@ export interface Config {
   readonly grpc: { readonly port: number | undefined; readonly publicTarget: string | undefined }
   /** Undefined: HTTP and gRPC are plain text. */
   readonly tls: TlsPaths | undefined
+  /** The largest body of a request, in bytes. */
+  readonly bodyMax: number
   /** 0: no limit. */
   readonly connections: { readonly max: number; readonly perAddress: number }
   /** Wrong keys from one address within a minute. 0: no limit. */
@@ -77,8 +78,9 @@ export function envToConfig(env: Env): Config {
     http,
     grpc: readGrpc(read, http.port),
     tls,
+    bodyMax: read.number('ROUSE_BODY_MAX', sizeLimits.body.max, 64 * KiB, 16 * MiB),
     connections: readConnections(read, http, tls),
-    wrongKeysMax: read.limit('ROUSE_WRONG_KEYS_PER_MINUTE', accessLimits.failedTries.max, 1_000_000),
+    wrongKeysMax: read.limit('ROUSE_WRONG_KEYS_PER_MINUTE', gatewayLimits.wrongKeys.max, 1_000_000),
     dataDir: readDataDir(read),
     databaseUrl,
     busUrl: read.checkedText('ROUSE_BUS_URL', (url) => requireRedis(url, databaseUrl)),
@@ -96,8 +98,8 @@ export function envToConfig(env: Env): Config {
     trustedProxies: readTrustedProxies(read),
     mail: {
       perMinute: read.limit('ROUSE_MESSAGES_PER_MINUTE', 300, 60_000),
-      stormTurns: read.limit('ROUSE_STORM_TURNS', stormLimits.stormTurns.max, 100_000),
-      stormMessages: read.limit('ROUSE_STORM_MESSAGES', stormLimits.stormMessages.max, 10_000_000),
+      stormTurns: read.limit('ROUSE_STORM_TURNS', gatewayLimits.stormTurns.max, 100_000),
+      stormMessages: read.limit('ROUSE_STORM_MESSAGES', gatewayLimits.stormMessages.max, 10_000_000),
     },
     sessions: { timeoutMs: read.number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
     a2a: { blockingTimeoutMs: read.number('ROUSE_BLOCKING_TIMEOUT', 55, 0, 86_400) * 1000 },

@@ -48,6 +48,7 @@ export const problems = {
   'recipient-storm': { status: 429, title: 'The recipient has received too many messages' },
   'quota-exceeded': { status: 429, title: 'The storage quota is exceeded' },
   internal: { status: 500, title: 'Internal error' },
+  overloaded: { status: 503, title: 'The gateway has too much work at the moment' },
   'storage-unavailable': { status: 503, title: 'The store is not available at the moment' },
 } as const satisfies Record<string, { status: number; title: string }>
 

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import type { Express } from 'express'
+import { Admission } from './admission/admission.ts'
+import { WrongKeys } from './admission/wrong-keys.ts'
 import { CardDocuments } from './agent-card/documents.ts'
 import { createLiveSigner } from './agent-card/live-signer.ts'
 import { Audit } from './audit/audit.ts'
@@ -7,7 +9,6 @@ import { localActSweep } from './audit/local-acts.ts'
 import { openCluster } from './cluster/cluster.ts'
 import { proveWrites } from './cluster/prove-writes.ts'
 import type { Config } from './config.ts'
-import { FailedTries } from './fronts/failed-tries.ts'
 import { createFront } from './fronts/front.ts'
 import { openMcpParts } from './fronts/mcp/http/open-parts.ts'
 import { advertisedGrpc, openPorts } from './fronts/ports.ts'
@@ -18,11 +19,11 @@ import { OpenCallCheck } from './identity/open-call-check.ts'
 import { OpenCalls } from './identity/open-calls.ts'
 import { keySweepsOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { Cleanup } from './lib/cleanup.ts'
+import { answerFactor } from './limits.ts'
 import { openMailArchive } from './mailbox/archive.ts'
 import { idleSessionSweep } from './mcp-sessions/mcp-sessions.ts'
 import { type Caller, operator } from './registry/callers/caller.ts'
 import { defaultProject, ensureProject, requireProject } from './registry/projects/project-store.ts'
-import { Shares } from './registry/shares/shares.ts'
 import { removedRowsSweep } from './registry/subscriptions/removed-rows.ts'
 import { retentionSweep } from './retention.ts'
 import { createClientAddress } from './security/client-address.ts'
@@ -83,7 +84,6 @@ export async function openGateway(config: Config, world: World): Promise<Running
   })
 
   // delivery
-  const shares = new Shares(clock)
   const { timeoutMs } = config.webhooks
   const { signToken } = signer
   const delivery = openDelivery({ db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs }, undo)
@@ -108,6 +108,9 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { tasks, sessions } = features
 
   // callers
+  const { bodyMax } = config
+  const admission = new Admission({ clock, bodyMax, unread: world.unread })
+  undo.defer(() => admission[Symbol.dispose]())
   const openCalls = new OpenCalls(clock)
   undo.defer(() => openCalls[Symbol.dispose]())
   const openCallCheck = undo.use(new OpenCallCheck(core, openCalls))
@@ -136,7 +139,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     ...tasks,
     cards,
     adminKey: keys.adminKey,
-    failedTries: new FailedTries(world, clientAddress, config.wrongKeysMax),
+    wrongKeys: new WrongKeys(world, clientAddress, config.wrongKeysMax),
     blockingTimeoutMs: config.a2a.blockingTimeoutMs,
     stopping: world.stopping,
     tokens,
@@ -147,8 +150,9 @@ export async function openGateway(config: Config, world: World): Promise<Running
     audit,
     clientAddress,
     openCalls,
-    unsent: world.unsent,
-    shares,
+    admission,
+    bodyMax,
+    answerMax: answerFactor * bodyMax,
     revoked,
     changed,
   }

@@ -6,7 +6,6 @@ import type { MailArchive } from './mailbox/archive.ts'
 import { pruneMessages } from './mailbox/retention.ts'
 import { pruneIdempotencyKeys } from './registry/idempotency.ts'
 import type { Database } from './storage/database.ts'
-import { prunePieces } from './tasks/message-pieces.ts'
 import { pruneDeliveries } from './wakes/store/delivery-store.ts'
 import { pruneHeld } from './wakes/store/held-store.ts'
 
@@ -43,10 +42,9 @@ const prunes: Readonly<Record<string, Prune>> = {
   audit: olderThan('auditMs', pruneAudit),
   // Idempotency keys have a fixed lifetime of their own.
   idempotencyKeys: (db, now, _retention, signal) => pruneIdempotencyKeys(db, now, signal),
-  messagePieces: (db, now, _retention, signal) => prunePieces(db, now, signal),
 }
 
-/** Removes events, held events, deliveries, mail, audit records and idempotency keys after their retention, and what is left of refused messages. */
+/** Removes events, held events, deliveries, mail, audit records and idempotency keys after their retention. */
 export function retentionSweep({ db, clock, log }: Base, retention: Retention): Sweep {
   return {
     name: 'retention',

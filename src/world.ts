@@ -1,5 +1,5 @@
+import type { UnreadAnswers } from './admission/unread-answers.ts'
 import type { ConnectionBounds } from './fronts/connection-bounds.ts'
-import type { Unsent } from './fronts/unsent.ts'
 import type { Clock } from './lib/clock.ts'
 import type { Logger } from './logger.ts'
 import type { NameResolverOptions } from './security/name-resolver.ts'
@@ -30,5 +30,5 @@ export interface World {
   readonly names: NameResolverOptions
   readonly stopping: AbortSignal
   readonly bounds: Partial<ConnectionBounds> | undefined
-  readonly unsent: Unsent
+  readonly unread: UnreadAnswers | undefined
 }

@@ -8,11 +8,12 @@ const src = resolve(import.meta.dirname, '../src')
 /** The folders and files of each floor, from the ground: an import points down, or stays in its folder. Type imports count. */
 const building = [
   ['lib', 'errors.ts', 'limits.ts', 'logger.ts'],
-  ['logging', 'words', 'gateway-limits.ts', 'operator-limits.ts', 'share-limits.ts'],
+  ['logging', 'words'],
   ['storage'],
   ['cluster', 'log', 'security'],
   ['core.ts'],
   ['registry'],
+  ['admission'],
   ['wakes'],
   [
     'agent-card',

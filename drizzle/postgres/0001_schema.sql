@@ -288,27 +288,9 @@ create table task_message (
   seq        bigint           not null,
   size       bigint,
   created_at bigint           not null,
-  pieces_id  text collate "C", -- null: the whole text is in the row; else `message` is its end
   message    text             not null,
   primary key (task_id, seq)
 );
-
--- A large message is stored in pieces, each in a transaction of its own, before the row of the message: written at once, it would make
--- everybody wait.
-create table task_message_piece (
-  pieces_id text collate "C" not null,
-  nth       bigint           not null,
-  piece     text             not null,
-  primary key (pieces_id, nth)
-);
-
--- Pieces without a message: it is about to be stored, or it was refused. created_at 0: they are being deleted.
-create table task_message_pending (
-  pieces_id  text collate "C" not null primary key,
-  created_at bigint           not null
-);
--- The pieces whose message never came.
-create index task_message_pending_by_time on task_message_pending (created_at);
 
 -- An artifact is the sequence of its chunks. A chunk with append = 0 starts it anew.
 create table task_chunk (

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AgentCard, type AgentCardSignature } from '@a2a-js/sdk'
-import { memoryLimits } from '../gateway-limits.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { MiB } from '../limits.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { buildCard, type CardPlace } from './card.ts'
 import type { CardVersion } from './card-version.ts'
@@ -48,17 +48,16 @@ export class CardDocuments {
   readonly #extended: RevisionCache<AgentCard>
 
   constructor(signer: CardSigner, place: CardPlace) {
-    const { cards, cardsWeight, extendedCards, extendedCardsWeight } = memoryLimits
     this.#signer = signer
     this.#place = place
     this.#documents = new RevisionCache({
-      entriesMax: cards.max,
-      weightMax: cardsWeight.max,
+      entriesMax: 15_000,
+      weightMax: 64 * MiB,
       weigh: ({ body }) => body.length,
     })
     this.#extended = new RevisionCache({
-      entriesMax: extendedCards.max,
-      weightMax: extendedCardsWeight.max,
+      entriesMax: 2_000,
+      weightMax: 8 * MiB,
       weigh: (card) => JSON.stringify(card).length,
     })
   }

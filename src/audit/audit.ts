@@ -1,5 +1,4 @@
 import type { Base } from '../core.ts'
-import { auditLimits } from '../gateway-limits.ts'
 import { ulidSequence } from '../lib/ids.ts'
 import { WriteBehind } from '../lib/write-behind.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
@@ -8,6 +7,11 @@ import type { AuditEntry, AuditRecord } from './entry.ts'
 import { printable } from './printable.ts'
 import { RefusedAttempts } from './refused-attempts.ts'
 import { storeRecords } from './store-records.ts'
+
+/** The characters of an address and of a target in a record. */
+export const targetMax = 200
+/** Records that wait while the store accepts no writes; the oldest are dropped first. */
+const waitingMax = 10_000
 
 /** How long an entry waits for others, so that one transaction writes many. */
 const batchMs = 100
@@ -48,7 +52,7 @@ export class Audit implements AsyncDisposable {
 
   /** Takes an entry that is written together with others, after at most 100 ms. */
   note(entry: AuditEntry): void {
-    if (this.#waiting.length >= auditLimits.waiting.max) {
+    if (this.#waiting.length >= waitingMax) {
       this.#waiting.shift()
       this.#lost += 1
     }
@@ -75,8 +79,8 @@ export class Audit implements AsyncDisposable {
   #recordOf(entry: AuditEntry): AuditRecord {
     const at = this.#context.clock.now()
     const { project, actor, callerId, keyId, front, operation, outcome } = entry
-    const address = printable(entry.address, auditLimits.target.max)
-    const target = printable(entry.target, auditLimits.target.max)
+    const address = printable(entry.address, targetMax)
+    const target = printable(entry.target, targetMax)
     const id = this.#newId(at)
     return { id, at, lastAt: at, count: 1, project, actor, callerId, keyId, address, front, operation, target, outcome }
   }
@@ -119,7 +123,7 @@ export class Audit implements AsyncDisposable {
 
   #putBack(records: readonly AuditRecord[], lost: number): void {
     const all = [...records, ...this.#waiting]
-    const surplus = Math.max(0, all.length - auditLimits.waiting.max)
+    const surplus = Math.max(0, all.length - waitingMax)
     this.#waiting = all.slice(surplus)
     this.#lost += lost + surplus
   }

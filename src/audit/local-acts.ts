@@ -1,7 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { auditLimits } from '../gateway-limits.ts'
 import { newUlid } from '../lib/ids.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import { operatorId } from '../registry/agents/identity.ts'
@@ -9,6 +8,7 @@ import { defaultProject } from '../registry/projects/project-store.ts'
 import { KeyFile, makeDirectoryBeside, readKeyFile } from '../security/key-files.ts'
 import type { Database } from '../storage/database.ts'
 import { operatorIdentity } from '../words/callers.ts'
+import { targetMax } from './audit.ts'
 import { writeAudit } from './audit-store.ts'
 import type { AuditRecord } from './entry.ts'
 import { printable } from './printable.ts'
@@ -31,10 +31,10 @@ export function recordOf({ operation, target, outcome }: LocalAct, user: string,
     actor: operatorIdentity,
     callerId: operatorId,
     keyId: '',
-    address: printable(user, auditLimits.target.max),
+    address: printable(user, targetMax),
     front: 'cli',
     operation,
-    target: printable(target, auditLimits.target.max),
+    target: printable(target, targetMax),
     outcome,
   }
 }

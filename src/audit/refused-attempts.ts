@@ -1,9 +1,10 @@
-import { auditLimits } from '../gateway-limits.ts'
 import { operatorId } from '../registry/agents/identity.ts'
 import { networkOf } from '../security/ip-address.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'
 
 const minuteMs = 60_000
+/** Records that wait while the store accepts no writes. */
+const waitingMax = 10_000
 /** The records of a minute that say who was refused what: in a project, and of one caller. Further attempts are counted. */
 export const detailed = { ofProjectMax: 125, ofCallerMax: 50 } as const
 
@@ -81,7 +82,7 @@ export class RefusedAttempts {
   }
 
   #leave(record: AuditRecord): void {
-    if (this.#leftOver.size < auditLimits.waiting.max) this.#leftOver.set(record.id, record)
+    if (this.#leftOver.size < waitingMax) this.#leftOver.set(record.id, record)
   }
 }
 

@@ -1,7 +1,7 @@
+import { projectLimits } from '../limits.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { limitExceeded, limitFor } from '../registry/shares/caller-limits.ts'
-import { agentNumbers } from '../share-limits.ts'
+import { limitExceeded, limitFor } from '../registry/callers/caller-limits.ts'
 import type { Transaction } from '../storage/database.ts'
 import { countClaims, hasFinishedClaim, removeFinishedClaims } from './claim-count-store.ts'
 import { claimEvent } from './claim-event.ts'
@@ -17,14 +17,14 @@ interface Owner {
 /** How many claims on finished tasks end at once. */
 const finishedMax = 100
 /** The requests of one agent that two gateways process at once. */
-const atOnce = 2 * agentNumbers.requestsAtOnce.max
+const atOnce = 2 * projectLimits.requestsAtOnce.max
 
 /** Requires that the caller may own one more ref. The operator may own any number. Errors: `limit-exceeded`. */
 export async function requireRoomToClaim(context: RoomContext, tx: Transaction, caller: Caller): Promise<void> {
-  const max = limitFor(caller, 'claims')
+  const max = limitFor(caller, 'owned')
   if (await hasRoom(context, tx, caller, { id: caller.id, handle: caller.identity }, max)) return
   throw limitExceeded(
-    'claims',
+    'owned',
     max,
     `${caller.identity} owns ${max} refs, and may own no more. Release those that are done: DELETE /v1/claims.`,
   )
@@ -40,11 +40,11 @@ export async function requireRoomToReceive(
   caller: Caller,
   receiver: Owner,
 ): Promise<void> {
-  const max = limitFor(caller, 'claims')
+  const max = limitFor(caller, 'owned')
   const handed = Math.ceil(max / 2)
   if (await hasRoom(context, tx, caller, receiver, handed)) return
   throw limitExceeded(
-    'claims',
+    'owned',
     max,
     `${receiver.handle} owns ${handed} refs or more, half of the ${max} that an agent may own (claims): further ones it has to claim itself. Ask it to release some, or hand over to another agent.`,
   )

@@ -1,6 +1,6 @@
+import type { Usage } from '../admission/usage.ts'
 import type { Core } from '../core.ts'
 import type { TaskAssignment } from '../registry/claims/task-assignment.ts'
-import type { Usage } from '../registry/shares/usage.ts'
 import type { Claim } from './claim.ts'
 
 export interface ClaimContext extends Core {

@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { UsageError } from '../client/failure.ts'
 import type { Io } from '../client/io.ts'
-import { inputLimits } from '../limits.ts'
+import { sizeLimits } from '../limits.ts'
 
 /** The most that the gateway takes in one message. */
-const bytesMax = inputLimits.a2aBody.max
+const bytesMax = sizeLimits.body.max
 
 interface TextSource {
   /** The words on the command line; `-` alone is standard input. */

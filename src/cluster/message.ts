@@ -1,4 +1,6 @@
-import { busLimits } from '../gateway-limits.ts'
+/** One message between gateways: PostgreSQL carries 8,000 bytes. */
+export const messageBytesMax = 7_900
+const idMax = 200
 
 /** A message from one gateway to the others. */
 export interface Message {
@@ -24,7 +26,7 @@ export function encode({ from, grown, changed, revoked, due }: Message): string 
  * because a gateway of another version may not know it. A field of another shape makes the whole text invalid.
  */
 export function decode(text: string): Message | undefined {
-  if (text.length > busLimits.message.max) return undefined
+  if (text.length > messageBytesMax) return undefined
   try {
     const fields = JSON.parse(text)
     return {
@@ -46,7 +48,7 @@ function ids(value: unknown): string[] {
 }
 
 function id(value: unknown): string {
-  if (typeof value === 'string' && value.length > 0 && value.length <= busLimits.id.max) return value
+  if (typeof value === 'string' && value.length > 0 && value.length <= idMax) return value
   throw new TypeError('an id')
 }
 

@@ -1,8 +1,7 @@
-import { busLimits } from '../gateway-limits.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger.ts'
 import type { Bus } from './bus/bus.ts'
-import { decode, encode, type Message } from './message.ts'
+import { decode, encode, type Message, messageBytesMax } from './message.ts'
 
 export interface ClusterHandlers {
   grown(keys: readonly string[]): void
@@ -114,7 +113,7 @@ export class ClusterMessages implements AsyncDisposable {
     const due = this.#isDue
     this.#isDue = false
     const message = encode({ from: this.#id, grown, changed, revoked, due })
-    if (Buffer.byteLength(message) <= busLimits.message.max) return message
+    if (Buffer.byteLength(message) <= messageBytesMax) return message
     return encode({ from: this.#id, grown: null, changed, revoked, due })
   }
 

@@ -2,7 +2,6 @@ import type { Request, RequestHandler, Response } from 'express'
 import { authenticate, type AuthContext as Proving } from '../identity/authenticate.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { callerIn } from '../registry/projects/projects.ts'
-import { noteKeyIsValid } from './request-queue.ts'
 
 /** Returns the bearer key of a request, if it has one. */
 export function bearerKey(req: Request): string | undefined {
@@ -26,7 +25,6 @@ export interface AuthContext extends Proving {
 export function requireKey(context: AuthContext): RequestHandler {
   return async (req, res, next) => {
     const caller = await authenticate(context, bearerKey(req))
-    noteKeyIsValid(res)
     context.saw(caller)
     res.locals.caller = caller
     next()

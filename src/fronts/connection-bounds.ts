@@ -1,4 +1,4 @@
-import { connectionLimits } from '../gateway-limits.ts'
+import { connectionLimits } from '../limits.ts'
 
 /** The bounds of connections as numbers, in the units of `connectionLimits`. 0 connections is no limit. */
 export type ConnectionBounds = Readonly<Record<keyof typeof connectionLimits, number>>

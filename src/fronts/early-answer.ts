@@ -19,23 +19,6 @@ export function closingWriteHead(lingerMs: number): ServerResponse['writeHead'] 
   } as ServerResponse['writeHead']
 }
 
-/** Where the parser of Node has the function that it calls with each piece of a body. */
-const onBodyKey = 3
-
-/**
- * Has the parser drop what still comes of a body: 64 KB, which it reads at once, may have ten thousand pieces. Only for a connection that is
- * about to be closed; its parser, which Node uses again, gets back what was taken from it.
- */
-export function ignoreBody({ socket }: IncomingMessage): void {
-  const { parser } = socket as { parser?: { [onBodyKey]?: unknown } }
-  const onBody = parser?.[onBodyKey]
-  if (!parser || typeof onBody !== 'function') return
-  parser[onBodyKey] = undefined
-  socket.once('close', () => {
-    parser[onBodyKey] = onBody
-  })
-}
-
 /** Whether a request announces a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   if (headers['transfer-encoding'] !== undefined) return true

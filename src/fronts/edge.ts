@@ -3,12 +3,13 @@ import { Problem } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isVouchedFor } from '../security/client-certificates.ts'
 import { isLoopbackHost } from '../security/url-guard.ts'
-import type { ConnectionBounds } from './connection-bounds.ts'
 import { sendProblem } from './problem.ts'
+
+/** Header lines of a request. */
+export const headerLinesMax = 100
 
 interface Edge {
   readonly clock: Clock
-  readonly bounds: ConnectionBounds
   /** The names that a request may have in `Host`; undefined: any. */
   readonly names: ReadonlySet<string> | undefined
   /** Whether clients reach it over TLS, here or at a proxy. */
@@ -32,9 +33,7 @@ export function guardEdge(edge: Edge, listener: RequestListener): RequestListene
 }
 
 function findFault(edge: Edge, req: IncomingMessage): Problem | undefined {
-  return (
-    requireFewHeaders(req, edge.bounds.headerLines) ?? requireOwnName(req, edge.names) ?? requireCertificate(req, edge)
-  )
+  return requireFewHeaders(req) ?? requireOwnName(req, edge.names) ?? requireCertificate(req, edge)
 }
 
 /** The answers are not pages, frames, scripts or images; a route that serves one sets its own headers. */
@@ -78,11 +77,10 @@ function hostnameOf(host: string): string {
     .toLowerCase()
 }
 
-function requireFewHeaders({ rawHeaders }: IncomingMessage, max: number): Problem | undefined {
-  if (rawHeaders.length <= 2 * max) return undefined
+function requireFewHeaders({ rawHeaders }: IncomingMessage): Problem | undefined {
+  if (rawHeaders.length <= 2 * headerLinesMax) return undefined
   return new Problem('headers-too-large', {
-    detail: `The request has more than ${max} header lines. Send fewer.`,
-    extra: { limit: 'headerLines', max },
+    detail: `The request has more than ${headerLinesMax} header lines. Send fewer.`,
   })
 }
 

@@ -11,8 +11,9 @@ import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
 import type { RestOperation } from './access/operation.ts'
 import { recordAnswers, recordRest } from './access/rest-access.ts'
+import { admitRequest } from './admit-request.ts'
 import { actInProject, requireKey } from './auth.ts'
-import { takeShare } from './door.ts'
+import { countAnswers } from './count-answers.ts'
 import { callInSession } from './mcp/http/call-in-session.ts'
 import type { McpFrontContext } from './mcp/http/context.ts'
 import { mcpRoutes } from './mcp/http/routes.ts'
@@ -22,7 +23,6 @@ import type { ReadinessProbe } from './readiness.ts'
 import { answerOpenRoutes, answerRoutes } from './rest/answer-route.ts'
 import { openTable, restTable } from './rest/table.ts'
 import type { WakeStreamFrontContext } from './rest/wake-stream/stream.ts'
-import { countAnswers, requireRead } from './unsent-answers.ts'
 
 export interface FrontContext extends AgentFrontContext {
   readonly signer: CardSigner
@@ -49,14 +49,14 @@ const refuseUnstorableUrl: RequestHandler = (req, _res, next) => {
 
 /** Everything that answers HTTP: A2A for peers, REST for harnesses and operators. */
 export function createFront(context: FrontContext): Express {
-  const { log, shares } = context
+  const { log, admission } = context
   const app = express()
   app.disable('x-powered-by')
   app.set('etag', false)
   app.set('query parser', 'simple')
   // Express would answer 304 by any ETag. The ETag of a task is for If-Match only; cards compare theirs themselves.
   Object.defineProperty(app.request, 'fresh', { value: false })
-  countAnswers(app, context.unsent, refuseAnswer)
+  countAnswers(app, admission.unread, refuseAnswer)
   recordAnswers(app)
   app.use(refuseUnstorableUrl)
   app.use(answerOpenRoutes(openTable, context))
@@ -75,15 +75,14 @@ export function createFront(context: FrontContext): Express {
     '/v1',
     recordRest(context, restTable),
     requireKey(context),
-    takeShare(shares, undefined, isRevocation),
-    requireRead(context.unsent),
+    admitRequest(admission, isRevocation),
     actInProject(context),
     answerRoutes(restTable, context),
   )
   const callApi = callInSession({ db: context.db, findSession: context.mail.findSession }, createLocalApi(context))
   app.use('/mcp', mcpRoutes({ callApi, ...context }))
   app.use(notFound)
-  app.use(problemHandler(log, context.failedTries))
+  app.use(problemHandler(log, context.wrongKeys))
   return app
 }
 

@@ -9,10 +9,10 @@ import { systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../logger.ts'
 import { endWithCertificate, isVouchedFor } from '../security/client-certificates.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
-import { ConnectionRefusals, Connections, peerOf } from './connections.ts'
+import { ConnectionRefusals, Connections } from './connections.ts'
+import { ConnectionCalls } from './grpc/connection-calls.ts'
 import type { GrpcServices } from './grpc/services.ts'
-import { type CallTraffic, GrpcTraffic } from './grpc-traffic.ts'
-import type { ListeningOptions } from './http-server.ts'
+import { acceptingMax, type ListeningOptions } from './http-server.ts'
 
 /** How long a stop waits for calls in flight before it cuts them. */
 const drainMs = 5_000
@@ -32,12 +32,10 @@ interface GrpcListeningOptions extends ListeningOptions {
 export class GrpcServer implements AsyncDisposable {
   readonly #listener: Listener
   readonly #isSecure: boolean
-  readonly #bounds: ConnectionBounds
   readonly #endHandshakes: () => void
-  /** The deadlines of connections on which no call has shown a valid key yet. */
-  readonly #unproven = new Map<string, NodeJS.Timeout>()
   readonly #sockets = new Set<Socket>()
-  readonly #traffic: GrpcTraffic
+  /** Bounds the calls of its connections. */
+  readonly calls: ConnectionCalls
   #load: (() => Promise<GrpcServices>) | undefined
   #services: Promise<GrpcServices> | undefined
 
@@ -49,10 +47,9 @@ export class GrpcServer implements AsyncDisposable {
     clock = systemClock,
     noteRefused = () => {},
   }: GrpcListeningOptions = {}) {
-    this.#bounds = bounds
     this.#isSecure = tls !== undefined
     this.#listener = tls === undefined ? createServer() : secureListener(tls, bounds)
-    this.#traffic = new GrpcTraffic(bounds, refusals)
+    this.calls = new ConnectionCalls(bounds, refusals)
     this.#endHandshakes = connections.watch(this.#listener, this.#isSecure, (socket) => {
       if (tls?.ca === undefined) return this.#accept(socket)
       if (isVouchedFor(socket, clock)) {
@@ -75,7 +72,7 @@ export class GrpcServer implements AsyncDisposable {
         fail(error)
       }
       this.#listener.once('error', refuse)
-      this.#listener.listen(port, host, this.#bounds.accepting, () => {
+      this.#listener.listen(port, host, acceptingMax, () => {
         this.#listener.off('error', refuse)
         done()
       })
@@ -95,25 +92,11 @@ export class GrpcServer implements AsyncDisposable {
     if (this.#isSecure) (this.#listener as SecureListener).setSecureContext(tls)
   }
 
-  /** A call on the connection of this peer (`host:port`) has shown a valid key: the connection may stay. */
-  prove(peer: string): void {
-    const deadline = this.#unproven.get(peer)
-    if (deadline === undefined) return
-    clearTimeout(deadline)
-    this.#unproven.delete(peer)
-  }
-
-  /** Returns what is to count the bytes of the calls on the connection of this peer. */
-  trafficOf(peer: string): CallTraffic {
-    return this.#traffic.of(peer)
-  }
-
   /** Accepts nothing more and lets calls in flight finish for a while. */
   async close(): Promise<void> {
     if (!this.#listener.listening) return
     const closed = new Promise((done) => this.#listener.close(done))
     this.#endHandshakes()
-    this.#traffic[Symbol.dispose]()
     const services = await this.#services?.catch(() => undefined)
     const cut = setTimeout(() => this.#cut(services), services ? drainMs : 0)
     for (const socket of this.#sockets) {
@@ -125,19 +108,12 @@ export class GrpcServer implements AsyncDisposable {
   }
 
   #accept(socket: Socket): void {
-    const peer = peerOf(socket)
-    const deadline = setTimeout(() => socket.destroy(), this.#bounds.grpcFirstCall * 1000)
-    this.#sockets.add(socket)
-    this.#unproven.set(peer, deadline)
-    socket.once('close', () => {
-      this.#sockets.delete(socket)
-      clearTimeout(deadline)
-      // The same port may be in use again already.
-      if (this.#unproven.get(peer) === deadline) this.#unproven.delete(peer)
-    })
     // The client must reconnect. The calls on the broken connection are cancelled.
     socket.on('error', () => {})
-    this.#traffic.admit(socket, () => this.#take(socket))
+    if (!this.calls.accept(socket)) return
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+    this.#take(socket)
   }
 
   #take(socket: Socket): void {
@@ -147,7 +123,6 @@ export class GrpcServer implements AsyncDisposable {
       (services) => {
         // It may have ended meanwhile. The library can wait for the end of such a connection for ever, and a stop waits for the library.
         if (socket.destroyed) return
-        this.#traffic.watch(socket)
         services.take(socket)
       },
       (error: Error) => socket.destroy(error),
@@ -176,5 +151,5 @@ function wireOf(socket: TLSSocket): Socket {
 
 function secureListener(tls: SecureContextOptions, bounds: ConnectionBounds): Listener {
   const requestCert = tls.ca !== undefined
-  return createSecureServer({ ...tls, requestCert, ALPNProtocols: ['h2'], handshakeTimeout: bounds.handshake * 1000 })
+  return createSecureServer({ ...tls, requestCert, ALPNProtocols: ['h2'], handshakeTimeout: bounds.headers * 1000 })
 }

@@ -5,20 +5,26 @@ import type { SecureContextOptions } from 'node:tls'
 import { Attachment } from '../lib/attachment.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { silentLogger } from '../logger.ts'
-import { type ClientAddress, createClientAddress } from '../security/client-address.ts'
 import { endWithCertificate, isVouchedFor } from '../security/client-certificates.ts'
-import { bearerKeyOf } from './auth.ts'
-import { BodyWatch } from './body-watch.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { ConnectionRefusals, Connections } from './connections.ts'
+import { closingWriteHead, hasBody } from './early-answer.ts'
+import { headerLinesMax } from './edge.ts'
 import { ExpressMessages } from './express-messages.ts'
-import { noteQueued, RequestQueue } from './request-queue.ts'
 import { takeUpgrade } from './upgrade.ts'
 
 /** How long a stop waits for requests in flight before it cuts them. */
 const drainMs = 5_000
 /** How often Node checks for requests that exceed a deadline. It ends all of them in one piece: the rarer the checks, the longer the piece. */
 const lateCheckMs = 250
+/** The silence between two requests on a connection, in ms. */
+const keepAliveMs = 5_000
+/** The time for sending an answer before the body was read, in ms. */
+const lingerMs = 1_000
+/** Requests of a connection that are not answered; for one more it is closed. Few clients send one before the answer to the last one. */
+const pipelinedMax = 4
+/** Connections of a port that wait until they are accepted; the system may allow fewer. */
+export const acceptingMax = 4_096
 
 export interface ListeningOptions {
   readonly bounds?: ConnectionBounds
@@ -28,51 +34,34 @@ export interface ListeningOptions {
   readonly tls?: SecureContextOptions | undefined
   /** Says when the certificates of clients end. */
   readonly clock?: Clock
-  /** Decides when requests begin; shared by all ports. */
-  readonly queue?: RequestQueue
-  /** Finds out who sends a request. Default: the other end of the connection. */
-  readonly clientAddress?: ClientAddress
 }
 
 /** The listening socket of HTTP. It can listen before the gateway is ready: the first requests wait. */
 export class HttpServer implements AsyncDisposable {
   /** The classes of its requests and responses. */
-  readonly messages: ExpressMessages
+  readonly messages = new ExpressMessages()
   readonly #server: Server
   readonly #isSecure: boolean
-  readonly #bodies: BodyWatch
   /** Connections that have sent no request yet. Node does not count them as idle. */
   readonly #silent = new Set<Socket>()
-  /** The answers of each connection that are not over. */
+  /** The requests of each connection that are not answered. One is worked on at a time: the others wait for its answer in any case. */
   readonly #answers = new Attachment<Socket, ServerResponse[]>('answers')
   /** Connections of requests for a WebSocket. Node no longer counts them as its own. */
   readonly #upgraded = new Set<Socket>()
   readonly #endHandshakes: () => void
-  readonly #accepting: number
   #serve: (listener: RequestListener) => void = () => {}
 
-  constructor({
-    bounds = connectionBounds(),
-    connections,
-    tls,
-    clock = systemClock,
-    queue = new RequestQueue(),
-    clientAddress = createClientAddress([]),
-  }: ListeningOptions = {}) {
+  constructor({ bounds = connectionBounds(), connections, tls, clock = systemClock }: ListeningOptions = {}) {
     const listener = new Promise<RequestListener>((resolve) => {
       this.#serve = resolve
     })
     this.#isSecure = tls !== undefined
-    this.#accepting = bounds.accepting
-    this.#bodies = new BodyWatch(bounds)
-    this.messages = new ExpressMessages({ max: bounds.bodyPieces, refuse: (req) => this.#bodies.refuseFine(req) })
     this.#server = boundedServer(bounds, tls, this.messages)
     // Node's time-out counts bytes that the socket accepted, so it does not end slow readers. Other idle connections are closed here.
     this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {
       if (socket.writableLength > 0 || this.#answersOf(socket).length === 0) socket.destroy()
     })
     const counted = connections ?? new Connections(bounds, new ConnectionRefusals(silentLogger))
-    this.#server.on('connection', () => queue.noteConnection())
     this.#endHandshakes = counted.watch(this.#server, this.#isSecure, (socket) => {
       this.#silent.add(socket)
       // Idle connections may use only half of the places, so that active clients always find one.
@@ -80,23 +69,28 @@ export class HttpServer implements AsyncDisposable {
       socket.once('close', () => this.#silent.delete(socket))
       if (tls?.ca !== undefined && isVouchedFor(socket, clock)) endWithCertificate(socket, clock)
     })
+    const begin = (res: ServerResponse): void => {
+      void listener.then((listen) => {
+        if (!res.closed) listen(res.req, res as Parameters<RequestListener>[1])
+      })
+    }
+    const writeHead = closingWriteHead(lingerMs)
     this.#server.on('request', (req, res) => {
       const { socket } = req
+      // What arrived together with it may hold more requests.
       if (socket.destroyed) return
       this.#silent.delete(socket)
       const answers = this.#answersOf(socket)
-      if (answers.length >= bounds.pipelined) return closeAtOnce(socket)
+      if (answers.length >= pipelinedMax) return void socket.destroy()
       answers.push(res)
-      this.#bodies.watch(req, res)
+      if (hasBody(req)) res.writeHead = writeHead
       res.once('close', () => {
-        this.#bodies.forget(req)
         answers.splice(answers.indexOf(res), 1)
+        if (answers[0] && !socket.destroyed) begin(answers[0])
         // A connection that is kept alive would delay a stop.
         if (!this.#server.listening) setImmediate(() => this.#server.closeIdleConnections())
       })
-      void listener.then((listen) => {
-        if (!res.closed) res.once('close', begin(listen, req, res))
-      })
+      if (answers.length === 1) begin(res)
     })
     this.#server.on('checkContinue', (req, res) => this.#invite(req, res))
     this.#server.on('upgrade', (req, stream, head) => {
@@ -106,32 +100,21 @@ export class HttpServer implements AsyncDisposable {
       socket.once('close', () => this.#upgraded.delete(socket))
       const res = new this.messages.ServerResponse(req)
       if (!takeUpgrade(res, { socket, head })) return
-      void listener.then((listen) => {
-        // Node does not tell such an answer that its connection has closed.
-        if (!socket.destroyed) socket.once('close', begin(listen, req, res))
-      })
+      // Node does not tell such an answer that its connection has closed.
+      socket.once('close', () => res.destroy())
+      begin(res)
     })
-    /** Begins a request when the queue lets it. Returns how to end it. */
-    const begin = (listen: RequestListener, req: IncomingMessage, res: ServerResponse): (() => void) => {
-      const key = bearerKeyOf(req.headers.authorization)
-      const address = clientAddress(req.socket.remoteAddress, req.headers['x-forwarded-for'] as string | undefined)
-      return queue.begin(queue.credentialOf(key, address), (leave) => {
-        noteQueued(res, { leave, prove: () => queue.prove(key) })
-        listen(req, res as Parameters<RequestListener>[1])
-      })
-    }
   }
 
   /** Binds the address (port 0: any free one) and returns the URL. Rejects with Node's error: `EADDRINUSE`, `EACCES`, … */
   async listen(host: string, port: number): Promise<string> {
     await new Promise<void>((done, fail) => {
       this.#server.once('error', fail)
-      this.#server.listen(port, host, this.#accepting, () => {
+      this.#server.listen(port, host, acceptingMax, () => {
         this.#server.off('error', fail)
         done()
       })
     })
-    this.#bodies.start()
     const address = this.#server.address() as AddressInfo
     return `${this.#isSecure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${address.port}`
   }
@@ -148,7 +131,6 @@ export class HttpServer implements AsyncDisposable {
 
   /** Accepts nothing more and lets requests in flight finish for a while. */
   async close(): Promise<void> {
-    this.#bodies.stop()
     if (!this.#server.listening) return
     const closed = new Promise((done) => this.#server.close(done))
     this.#server.closeIdleConnections()
@@ -162,18 +144,11 @@ export class HttpServer implements AsyncDisposable {
     clearTimeout(cut)
   }
 
-  /**
-   * The answers of a connection that are not over. When it closes, Node tells only the answer that it writes to, and not those that wait for
-   * that one: they are closed here, because all that a request holds ends when its answer closes.
-   */
   #answersOf(socket: Socket): ServerResponse[] {
     const known = this.#answers.get(socket)
     if (known) return known
     const answers: ServerResponse[] = []
     this.#answers.set(socket, answers)
-    socket.once('close', () => {
-      for (const res of [...answers]) closeAnswer(res)
-    })
     return answers
   }
 
@@ -194,23 +169,6 @@ export class HttpServer implements AsyncDisposable {
   }
 }
 
-/**
- * Ends a connection in the midst of what it has sent: 64 KB hold 1,600 requests. Node reads them all, and would make a request and an answer
- * of each.
- */
-function closeAtOnce(socket: Socket): void {
-  const { parser } = socket as { parser?: { onIncoming: () => number } }
-  if (parser) parser.onIncoming = () => 0
-  socket.destroy()
-}
-
-/** Closes an answer as Node does with the one that a closed connection writes. */
-function closeAnswer(res: ServerResponse): void {
-  if (res.closed) return
-  Object.assign(res, { destroyed: true, _closed: true })
-  res.emit('close')
-}
-
 function boundedServer(
   bounds: ConnectionBounds,
   tls: SecureContextOptions | undefined,
@@ -221,16 +179,16 @@ function boundedServer(
     ServerResponse,
     headersTimeout: bounds.headers * 1000,
     requestTimeout: bounds.request * 1000,
-    keepAliveTimeout: bounds.keepAlive * 1000,
+    keepAliveTimeout: keepAliveMs,
     maxHeaderSize: bounds.headerBytes,
     connectionsCheckingInterval: Math.min(lateCheckMs, bounds.headers * 250),
   }
   const server: Server =
     tls === undefined
       ? createServer(options)
-      : createSecureServer({ ...options, ...tls, ...askClients(tls), handshakeTimeout: bounds.handshake * 1000 })
+      : createSecureServer({ ...options, ...tls, ...askClients(tls), handshakeTimeout: bounds.headers * 1000 })
   // One more than is allowed: `guardEdge` then refuses the request. Node alone would ignore the surplus header lines.
-  server.maxHeadersCount = bounds.headerLines + 1
+  server.maxHeadersCount = headerLinesMax + 1
   return server
 }
 

@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { unstorablePath } from '../lib/words.ts'
-import { inputLimits } from '../limits.ts'
+import { sizeLimits } from '../limits.ts'
 import { requireExactNumbers } from './json-numbers.ts'
 
 const quote = 0x22
@@ -31,8 +31,8 @@ meanings[quote] = quotes
  * are JSON. Returns the number of values, or a few more. Errors: `invalid-request` for depth, `payload-too-large` for the number of values.
  */
 export function requireModestJson(text: Buffer): number {
-  const depthMax = inputLimits.jsonDepth.max
-  const valuesMax = inputLimits.jsonValues.max
+  const depthMax = sizeLimits.depth.max
+  const valuesMax = sizeLimits.values.max
   let depth = 0
   let values = 1
   for (let at = 0; at < text.length; at++) {
@@ -131,14 +131,14 @@ function endOfString(text: Buffer, start: number): number {
 
 function tooDeep(): Problem {
   return new Problem('invalid-request', {
-    detail: `The body has more than ${inputLimits.jsonDepth.max} levels of nested arrays and objects. Send a flatter value.`,
-    extra: { limit: 'jsonDepth', max: inputLimits.jsonDepth.max },
+    detail: `The body has more than ${sizeLimits.depth.max} levels of nested arrays and objects. Send a flatter value.`,
+    extra: { limit: 'depth', max: sizeLimits.depth.max },
   })
 }
 
 function tooMany(): Problem {
   return new Problem('payload-too-large', {
-    detail: `The body has more than ${inputLimits.jsonValues.max} values. Send fewer, or send the data as a file or a URL.`,
-    extra: { limit: 'jsonValues', max: inputLimits.jsonValues.max },
+    detail: `The body has more than ${sizeLimits.values.max} values. Send fewer, or send the data as a file or a URL.`,
+    extra: { limit: 'values', max: sizeLimits.values.max },
   })
 }

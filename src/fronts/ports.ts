@@ -17,7 +17,6 @@ import type { GrpcServices } from './grpc/services.ts'
 import { GrpcServer } from './grpc-server.ts'
 import { HttpServer } from './http-server.ts'
 import { logRequests } from './request-log.ts'
-import { RequestQueue } from './request-queue.ts'
 import { requireUsableAddress } from './usable-address.ts'
 
 interface PortsConfig {
@@ -62,7 +61,6 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
   })
   await using undo = new Cleanup()
   const tls = config.tls && undo.use(await TlsFiles.open(config.tls, clock, log))
-  const queue = new RequestQueue()
   const clientAddress = createClientAddress(config.trustedProxies)
   const refusals = new ConnectionRefusals(log)
   const options = {
@@ -71,8 +69,6 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
     connections: new Connections(bounds, refusals),
     tls: tls?.options,
     clock,
-    queue,
-    clientAddress,
   }
   const edgeRefusals = new EdgeRefusals(audit, clientAddress)
   const server = new HttpServer(options)
@@ -88,7 +84,6 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
   for (const warning of warnings) log.warn({ warning }, 'gateway.exposed')
   const edge = {
     clock,
-    bounds,
     names: ownNames(http.host, http.publicUrl),
     isSecure: tls !== undefined || http.publicUrl?.startsWith('https:') === true,
     asksClients: tls?.options.ca !== undefined,
@@ -102,9 +97,7 @@ export async function openPorts(config: PortsConfig, { clock, log, audit, bounds
     serve(front, loadGrpc) {
       server.messages.adopt(front)
       server.serve(logRequests(log, guardEdge(edge, front)))
-      const onAuthenticated = (peer: string) => grpcServer.prove(peer)
-      const trafficOf = (peer: string) => grpcServer.trafficOf(peer)
-      grpcServer.serve(() => loadGrpc({ bounds, queue, onAuthenticated, trafficOf }))
+      grpcServer.serve(() => loadGrpc({ bounds, calls: grpcServer.calls }))
     },
     [Symbol.asyncDispose]: () => open[Symbol.asyncDispose](),
   }

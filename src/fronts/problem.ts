@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { WrongKeys } from '../admission/wrong-keys.ts'
 import { Problem, toProblem } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { bearerKey } from './auth.ts'
-import type { FailedTries } from './failed-tries.ts'
 import { problemBody } from './problem-body.ts'
 import { requestIdOf } from './request-log.ts'
 import { unreadable } from './unreadable.ts'
@@ -30,10 +30,10 @@ export function setEncodings(res: ServerResponse, { field }: Problem): void {
 }
 
 /** Returns the problem answer for anything that a handler threw. Unknown errors are logged and answered as `internal`. */
-export function problemHandler(log: Logger, tries: FailedTries): ErrorRequestHandler {
-  return (error, req, res, _next) => {
+export function problemHandler(log: Logger, tries: WrongKeys): ErrorRequestHandler {
+  return async (error, req, res, _next) => {
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
-    const judged = tries.judge(error, from, bearerKey(req))
+    const judged = await tries.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
     if (problem.status >= 500) {
       log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.path }, 'request.failed')

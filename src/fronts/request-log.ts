@@ -1,8 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { auditLimits } from '../gateway-limits.ts'
 import { type Clock, steadyClock } from '../lib/clock.ts'
-import { RateMeter } from '../lib/rate-meter.ts'
 import { newRequestIds } from '../lib/request-ids.ts'
+import { TokenBuckets } from '../lib/token-buckets.ts'
 import { isShown, type Logger } from '../logger.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import type { Caller } from '../registry/callers/caller.ts'
@@ -29,7 +28,7 @@ interface Answered {
 /** Decides the log levels of requests. */
 export class LineLevels {
   readonly #clock: Clock
-  readonly #refused = new RateMeter({ keysMax: 10_000, windowMs: minuteMs })
+  readonly #refused = new TokenBuckets(10_000)
 
   constructor(clock: Clock = steadyClock) {
     this.#clock = clock
@@ -44,12 +43,13 @@ export class LineLevels {
     if (caller === undefined) return 'debug'
     if (problem === undefined) return isRead ? 'debug' : 'info'
     if (isFault) return 'info'
-    const waitMs = this.#refused.spend(caller.id, auditLimits.refusedLines.max, minuteMs, this.#clock.now())
+    const waitMs = this.#refused.spend(caller.id, refusedLines, this.#clock.now())
     return waitMs > 0 ? 'debug' : 'info'
   }
 }
 
-const minuteMs = 60_000
+/** Lines at the level `info` about refused requests of one caller. */
+const refusedLines = { size: 300, windowMs: 60_000 }
 
 /** What the handlers of a request note about it. Nothing, when it was refused before them. */
 interface Noted {

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
-import { leaveDoor, noteMoved } from './door.ts'
-import type { AnswerReader, Unsent } from './unsent.ts'
+import type { AnswerReader, UnreadAnswers } from '../admission/unread-answers.ts'
+import { releaseSlot } from './admit-request.ts'
 import { untilGone } from './until-gone.ts'
 
 /** Comments this often keep proxies from closing a quiet stream. */
 export const keepAliveMs = 15_000
 
-/** Returns a signal that aborts when the client disconnects, or when one of the others aborts. For requests that stay open: they free their place. */
+/** Returns a signal that aborts when the client disconnects, or when one of the others aborts. For requests that stay open: they free their slot. */
 export function untilClosed(_req: Request, res: Response, ...others: AbortSignal[]): AbortSignal {
-  leaveDoor(res)
+  releaseSlot(res)
   return untilGone(res, ...others)
 }
 
@@ -24,7 +24,8 @@ export const streamHeaders = {
 }
 
 /** The reader of a stream. */
-interface Reader extends AnswerReader {
+interface Reader {
+  readonly caller: AnswerReader
   /** Aborts when the reader's key is revoked. */
   readonly revoked: AbortSignal
   /** The data of the last event of a reader whose key was revoked. */
@@ -38,14 +39,14 @@ interface Reader extends AnswerReader {
 export class EventStream {
   readonly #res: Response
   readonly #reader: Reader
-  readonly #unsent: Unsent
+  readonly #unread: UnreadAnswers
   #taken = () => {}
   #drained: Promise<void> | undefined
 
-  constructor(res: Response, reader: Reader, unsent: Unsent) {
+  constructor(res: Response, reader: Reader, unread: UnreadAnswers) {
     this.#res = res
     this.#reader = reader
-    this.#unsent = unsent
+    this.#unread = unread
     // No further `close` tells that a stream is over whose client has gone away already.
     if (res.closed) return
     const keepAlive = setInterval(() => {
@@ -65,12 +66,11 @@ export class EventStream {
   write(text: string): boolean {
     const res = this.#res
     if (res.closed || res.writableEnded || this.#reader.revoked.aborted) return false
-    noteMoved(res, Buffer.byteLength(text))
     const isTaken = ServerResponse.prototype.write.call(res, text, 'utf8')
     if (isTaken) return true
     res.off('drain', this.#taken)
     this.#taken()
-    const taken = this.#unsent.add(this.#reader, res.writableLength)
+    const taken = this.#unread.add(this.#reader.caller, res.writableLength)
     this.#taken = taken
     res.once('drain', taken)
     return false

@@ -1,15 +1,16 @@
 import type { z } from 'zod'
 import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
-import { inputLimits } from '../limits.ts'
+
+/** Fields that one refusal names. */
+const problemsMax = 10
 
 /** Parses input. Errors: `invalid-request`, which names the first invalid field and says what is wrong with it. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   requireFewFields(value)
   const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
-  const { max } = inputLimits.problemsNamed
-  const problems = result.error.issues.slice(0, max).flatMap(describe).slice(0, max)
+  const problems = result.error.issues.slice(0, problemsMax).flatMap(describe).slice(0, problemsMax)
   const { field, reason } = problems[0] ?? { field: '', reason: 'is not valid' }
   throw new Problem('invalid-request', {
     ...(field ? { field } : {}),
@@ -42,7 +43,7 @@ function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] 
     .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`))
     .join('')
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.slice(0, inputLimits.problemsNamed.max).map((key) => ({
+    return issue.keys.slice(0, problemsMax).map((key) => ({
       field: cutText(path ? `${path}.${key}` : key, pathMax),
       reason: 'is not a field of this request. Remove it or check its spelling.',
     }))

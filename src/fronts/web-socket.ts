@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { Problem } from '../errors.ts'
-import { openLimits } from '../gateway-limits.ts'
+import { KiB } from '../limits.ts'
 import { requestIdOf } from './request-log.ts'
 import { upgradeOf } from './upgrade.ts'
 
@@ -9,6 +9,9 @@ import { upgradeOf } from './upgrade.ts'
 const closeWaitMs = 2_000
 /** How often a WebSocket is sent a ping. A client that shows no life from one to the next is gone. */
 const pingEveryMs = 15_000
+/** Pings and pongs of a client, and its messages, from one ping to the next. Each message also counts as a request. */
+const controlsMax = 64
+const messagesMax = 5_000
 
 /** Why the gateway ends a WebSocket (RFC 6455 section 7.4.1). The library adds 1002, 1007 and 1009 for frames that are not valid. */
 export const closeCodes = { done: 1000, goingAway: 1001, notText: 1003, refused: 1008 } as const
@@ -17,8 +20,8 @@ const server = new WebSocketServer({
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
-  maxPayload: openLimits.socketFrame.max,
-  maxFragments: openLimits.socketFragments.max,
+  maxPayload: 256 * KiB,
+  maxFragments: 256,
 })
 server.on('headers', (lines, { res }: IncomingMessage & { res?: ServerResponse }) => {
   if (res) lines.push(`X-Request-Id: ${requestIdOf(res)}`)
@@ -91,19 +94,18 @@ function closeFlooded(socket: WebSocket): void {
  * from a paused one.
  */
 export function keepAlive(socket: WebSocket, everyMs = pingEveryMs): void {
-  const { socketControls, socketMessages } = openLimits
   let isAlive = true
   let controls = 0
   let messages = 0
   const control = (): void => {
     isAlive = true
     controls += 1
-    if (controls > socketControls.max) flooded()
+    if (controls > controlsMax) flooded()
   }
   const message = (): void => {
     isAlive = true
     messages += 1
-    if (messages > socketMessages.max) flooded()
+    if (messages > messagesMax) flooded()
   }
   const flooded = (): void => {
     // Those that have arrived already are parsed, each for nothing.

@@ -10,9 +10,9 @@ import {
   revokeApiKey,
 } from '../registry/callers/api-key-store.ts'
 import { type Caller, requireSelf } from '../registry/callers/caller.ts'
+import { requireRoom } from '../registry/callers/caller-limits.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type KeyInput, keyGrant } from '../registry/callers/new-key.ts'
-import { requireRoom } from '../registry/shares/caller-limits.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { Scope } from '../words/callers.ts'
 import { endKeys, type KeyContext } from './end-keys.ts'

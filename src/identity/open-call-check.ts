@@ -1,5 +1,4 @@
 import type { Base } from '../core.ts'
-import { openLimits } from '../gateway-limits.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import { findNames } from '../registry/agents/agent-store.ts'
 import { findLiveKeys } from '../registry/callers/api-key-store.ts'
@@ -11,7 +10,7 @@ import type { OpenCaller, OpenCalls } from './open-calls.ts'
 /** How many ids are kept until they are looked up. What comes beyond that, the check of every minute finds. */
 const saidMax = 10_000
 
-const everyMs = openLimits.keyCheck.max * 1_000
+const everyMs = 60_000
 
 /**
  * Checks whether the keys of open calls are still valid, and ends the calls of those that are not: a message of another gateway

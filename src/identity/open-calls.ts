@@ -1,8 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { limitExceeded, limitFor } from '../registry/shares/caller-limits.ts'
-import { projectNumberOf } from '../share-limits.ts'
+import { limitExceeded, limitFor, projectLimitFor } from '../registry/callers/caller-limits.ts'
 import { CallExpiries } from './call-expiries.ts'
 import { ProjectCalls } from './project-calls.ts'
 
@@ -115,7 +114,7 @@ export class OpenCalls implements Disposable {
   #fullness(caller: OpenCaller, kind: OpenCallKind, byKey: CallsOfOne, byAgent?: CallsOfOne): Full | undefined {
     const full = fullness(limitFor(caller, kind), byKey[kind], byAgent?.[kind])
     if (full || !byAgent) return full
-    const max = limitFor(caller, projectNumberOf[kind])
+    const max = projectLimitFor(caller, kind)
     return max > 0 && this.#projects.count(caller.projectId, kind) >= max ? { whose: 'project', max } : undefined
   }
 
@@ -183,6 +182,5 @@ const remedies: Record<OpenCallKind, { readonly what: string; readonly remedy: s
 
 function tooMany(kind: OpenCallKind, { whose, max }: Full): Problem {
   const { what, remedy } = remedies[kind]
-  const name = whose === 'project' ? projectNumberOf[kind] : kind
-  return limitExceeded(name, max, `This ${whose} has ${max} open ${what}, and may have no more. ${remedy}`)
+  return limitExceeded(kind, max, `This ${whose} has ${max} open ${what}, and may have no more. ${remedy}`)
 }

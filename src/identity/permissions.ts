@@ -7,6 +7,7 @@ import { lockAgent } from '../registry/agents/agent-store.ts'
 import { type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
 import { policiesOf } from '../registry/agents/party.ts'
 import { type Caller, operates, requireSelf } from '../registry/callers/caller.ts'
+import { requireRoom } from '../registry/callers/caller-limits.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import {
   countGrants,
@@ -18,7 +19,6 @@ import {
   type Permission,
   type PermissionPage,
 } from '../registry/permissions/permission-store.ts'
-import { requireRoom } from '../registry/shares/caller-limits.ts'
 import type { Reader } from '../storage/database.ts'
 import type { PermissionScope } from '../words/callers.ts'
 import { endGrant, projectsTold } from './end-grant.ts'
@@ -44,7 +44,7 @@ export function grantPermission(
     const granted = await countGrants(tx, grantor.id)
     const known = await findGrant(tx, grantor.id, grantee.id, input.scope)
     if (known) return { permissionId: known.id, created: false }
-    requireRoom(caller, 'grants', granted, 'Revoke permissions that are not used.')
+    requireRoom(caller, 'owned', granted, 'Revoke permissions that are not used.')
     const permissionId = newUuid()
     const created = await insertPermission(tx, {
       id: permissionId,

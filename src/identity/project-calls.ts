@@ -1,6 +1,4 @@
-import type { projectNumberOf } from '../share-limits.ts'
-
-type Kind = keyof typeof projectNumberOf
+type Kind = 'streams' | 'blockingCalls'
 
 /** How many calls of each kind the agents of each project have open on this gateway. */
 export class ProjectCalls {

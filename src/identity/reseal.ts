@@ -1,9 +1,13 @@
-import { operationLimits } from '../limits.ts'
 import { markedKeyIds, markKeys, unmarkKeys } from '../security/key-marks.ts'
 import { keyIdOf, type SecretBox } from '../security/secret.ts'
 import { removeUnreadableShared, resealShared } from '../security/shared-secret.ts'
 import type { Database } from '../storage/database.ts'
 import { listSealed, replaceSealed, type SealedSubscription } from './sealed-store.ts'
+
+/** Subscriptions that are read at once; each is changed in a transaction of its own. */
+const rowsMax = 100
+/** Passes over a store whose gateways run. */
+const passesMax = 5
 
 /** Numbers of sealed texts, by their kind. */
 interface SealedCounts {
@@ -41,7 +45,6 @@ const none: SealedCounts = { signingKeys: 0, previousKeys: 0, pushTokens: 0, pus
 export async function resealStore(db: Database, box: SecretBox, options: ResealOptions = {}): Promise<ResealReport> {
   const newest = box.keyIds[0]!
   await markKeys(db, box, [newest])
-  const { max: passesMax } = operationLimits.rekeyPasses
   let resealed = none
   for (let pass = 1; pass <= passesMax; pass++) {
     const { found, replaced, unreadable, staying } = await onePass(db, box, options)
@@ -106,7 +109,7 @@ function resealOne(box: SecretBox, subscription: SealedSubscription, isUnreadabl
 }
 
 async function* pages(db: Database, { progress, signal }: ResealOptions): AsyncGenerator<SealedSubscription[]> {
-  const { max: limit } = operationLimits.rekeyRows
+  const limit = rowsMax
   for (let after = '', looked = 0; ; ) {
     signal?.throwIfAborted()
     const page = await listSealed(db, after, limit)

@@ -1,7 +1,10 @@
-import { memoryLimits } from '../gateway-limits.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { weightOfValue } from '../lib/weight.ts'
+import { KiB } from '../limits.ts'
 import type { EventType, Trigger } from '../words/events.ts'
+
+/** The characters of a page of events after which the next pages are shorter. */
+const pageWeightMax = 512 * KiB
 
 /** The audience entry for the operators of the project. */
 export const operatorAudience = 'operator'
@@ -54,7 +57,7 @@ export function weightOf({ data }: Pick<LogEvent, 'data'>): number {
 export function isHeavy(page: readonly LogEvent[]): boolean {
   let weight = 0
   for (const event of page) weight += weightOf(event)
-  return weight > memoryLimits.pageWeight.max
+  return weight > pageWeightMax
 }
 
 const eventWeight = 400

@@ -1,4 +1,3 @@
-import { LoopSlots } from '../lib/loop-slots.ts'
 import type { LogEvent, NewEvent } from './event.ts'
 import { RecentEvents } from './recent-events.ts'
 import { SharedPages } from './shared-pages.ts'
@@ -13,8 +12,6 @@ type Listeners = Map<string, Set<Listener>>
 export class LogNotifier {
   readonly recent = new RecentEvents()
   readonly pages = new SharedPages()
-  /** Hundreds of streams may get the same event. Each write waits for a slot here, so that requests go on in between. */
-  readonly slots = new LoopSlots(8)
   readonly #listeners: Listeners = new Map()
   /** The listeners of agents, by the agent's project. */
   readonly #within: Listeners = new Map()

@@ -1,4 +1,4 @@
-import { memoryLimits } from '../gateway-limits.ts'
+import { MiB } from '../limits.ts'
 import type { Trigger } from '../words/events.ts'
 import { type LogEvent, type NewEvent, weightOf } from './event.ts'
 
@@ -31,7 +31,7 @@ export class RecentEvents {
   #count = 0
   #weight = 0
 
-  constructor(eventsMax = memoryLimits.recentEvents.max, weightMax = memoryLimits.recentWeight.max) {
+  constructor(eventsMax = 1_024, weightMax = 16 * MiB) {
     this.#ring = new Array(eventsMax).fill(undefined)
     this.#weightMax = weightMax
   }

@@ -1,5 +1,5 @@
+import { giveBackUsage } from '../admission/usage-store.ts'
 import { messageIdFloor } from '../lib/ids.ts'
-import { giveBackUsage } from '../registry/shares/usage-store.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'

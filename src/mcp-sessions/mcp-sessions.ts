@@ -1,7 +1,7 @@
 import type { Base } from '../core.ts'
 import { Problem } from '../errors.ts'
 import type { Sweep } from '../lib/sweeper.ts'
-import { mcpLimits } from '../limits.ts'
+import { KiB, sizeLimits } from '../limits.ts'
 import { type Caller, operates } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type InitializeParams, type LogLevel, type McpSession, nameOfSession, newMcpSessionId } from './mcp-session.ts'
@@ -19,6 +19,14 @@ import {
   useMcpSession,
 } from './mcp-session-store.ts'
 
+/** Sessions of one key, and of all keys of an agent; a new one ends the one that was not used for the longest time. */
+const sessionsOfKey = 100
+const sessionsOfAgent = 200
+/** The time after which an unused session ends, in ms. */
+const idleMs = 86_400_000
+/** The URIs of a session's subscriptions together, as JSON: every request of the session reads them. */
+export const uriBytesMax = 16 * KiB
+
 export interface McpSessionContext extends Base {
   /** Notifies every gateway that a session has changed or ended. */
   readonly changed: (sessionId: string) => void
@@ -27,7 +35,7 @@ export interface McpSessionContext extends Base {
 /** How often a use of a session is recorded. */
 const useMs = 60_000
 const batchMax = 100
-const openSweepMs = (mcpLimits.mcpSessionIdle.max * 1_000) / 4
+const openSweepMs = idleMs / 4
 
 /**
  * Begins a session and returns its `Mcp-Session-Id`. Of more sessions of a key, or of an agent, than `mcpSessionsOfKey` and
@@ -41,9 +49,9 @@ export async function beginMcpSession(
   const mcpSessionId = newMcpSessionId()
   await db.transaction(async (tx) => {
     await requireLiveKey(tx, caller)
-    const surplus = new Set(await listSurplus(tx, { keyId: caller.keyId }, mcpLimits.mcpSessionsOfKey.max - 1))
+    const surplus = new Set(await listSurplus(tx, { keyId: caller.keyId }, sessionsOfKey - 1))
     if (caller.kind === 'agent') {
-      const others = await listSurplus(tx, { callerId: caller.id }, mcpLimits.mcpSessionsOfAgent.max - 1)
+      const others = await listSurplus(tx, { callerId: caller.id }, sessionsOfAgent - 1)
       for (const id of others) surplus.add(id)
     }
     for (const id of surplus) await deleteMcpSession(tx, id)
@@ -125,18 +133,17 @@ export async function subscribeToResource(
 }
 
 function requireRoomForResource(uris: readonly string[]): void {
-  const { mcpResources, mcpUriBytes } = mcpLimits
-  if (uris.length > mcpResources.max) {
+  if (uris.length > sizeLimits.items.max) {
     throw new Problem('limit-exceeded', {
-      detail: `This session is subscribed to ${mcpResources.max} resources, and may have no more. Unsubscribe from one.`,
-      extra: { limit: 'mcpResources', max: mcpResources.max },
+      detail: `This session is subscribed to ${sizeLimits.items.max} resources, and may have no more. Unsubscribe from one.`,
+      extra: { limit: 'items', max: sizeLimits.items.max },
     })
   }
-  if (bytesOfUris(uris) > mcpUriBytes.max) {
+  if (bytesOfUris(uris) > uriBytesMax) {
     throw new Problem('limit-exceeded', {
       field: 'uri',
-      detail: `uri: the URIs that this session is subscribed to would have more than ${mcpUriBytes.max} bytes together. Unsubscribe from one, or send a shorter URI.`,
-      extra: { limit: 'mcpUriBytes', max: mcpUriBytes.max },
+      detail: `uri: the URIs that this session is subscribed to would have more than ${uriBytesMax} bytes together. Unsubscribe from one, or send a shorter URI.`,
+      extra: { limit: 'uriBytes', max: uriBytesMax },
     })
   }
 }
@@ -170,7 +177,7 @@ export function idleSessionSweep({ db, clock, log, changed }: McpSessionContext)
     // Clients that were connected to a gateway that was down come back first.
     firstAfterMs: 60_000,
     async run(signal) {
-      const before = clock.now() - mcpLimits.mcpSessionIdle.max * 1_000
+      const before = clock.now() - idleMs
       const ids = await listIdleMcpSessions(db, before, batchMax)
       let ended = 0
       for (const id of ids) {

@@ -23,6 +23,8 @@ export interface Config {
   /** No port: gRPC is off. */
   readonly grpc: { readonly port: number | undefined; readonly publicTarget: string | undefined }
   readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string | undefined } | undefined
+  /** The largest body of a request, in bytes. */
+  readonly bodyMax: number
   readonly connections: { readonly max: number; readonly perAddress: number }
   readonly wrongKeysMax: number
   readonly dataDir: string

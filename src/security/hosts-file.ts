@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { platform } from 'node:os'
-import { outboundLimits } from '../gateway-limits.ts'
+import { outboundLimits } from './outbound-limits.ts'
 
 const systemHostsFile = platform() === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts'
 /** The longest time for which a change of the file goes unnoticed. */

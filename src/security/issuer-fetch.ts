@@ -1,9 +1,13 @@
 import { Agent, type Dispatcher, request } from 'undici'
-import { keyLimits } from '../limits.ts'
+import { KiB } from '../limits.ts'
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
 import { guardedLookup } from './guarded-lookup.ts'
 import { NameResolver } from './name-resolver.ts'
 import { judgeUrl } from './url-guard.ts'
+
+/** The wait for an issuer, in ms, and the size of its discovery document or key set, in bytes. */
+const answerMs = 5_000
+const documentMax = 256 * KiB
 
 /** Look-ups of issuers' names count as the gateway's own. */
 const payer = { projectId: '', agentId: 'issuers' }
@@ -21,7 +25,7 @@ export class IssuerFetch implements AsyncDisposable {
   /** @param allow the ranges that webhooks may reach beside public addresses */
   constructor(allow: readonly string[]) {
     this.#policy = createAddressPolicy(allow)
-    const timeout = keyLimits.issuerAnswer.max * 1000
+    const timeout = answerMs
     this.#trusting = new Agent({ connections: 2, connect: { timeout } })
     this.#guarded = new Agent({
       connections: 2,
@@ -37,7 +41,7 @@ export class IssuerFetch implements AsyncDisposable {
       method: 'GET',
       headers: { accept: 'application/json' },
       dispatcher: isTrusted ? this.#trusting : this.#guarded,
-      signal: AbortSignal.timeout(keyLimits.issuerAnswer.max * 1000),
+      signal: AbortSignal.timeout(answerMs),
     })
     const text = await readText(answer.body)
     if (answer.statusCode !== 200) throw new Error(`${url} answered ${answer.statusCode}`)
@@ -61,8 +65,8 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.length
-    if (bytes > keyLimits.issuerDocument.max) {
-      throw new Error(`the document is larger than ${keyLimits.issuerDocument.max} bytes`)
+    if (bytes > documentMax) {
+      throw new Error(`the document is larger than ${documentMax} bytes`)
     }
     chunks.push(chunk)
   }

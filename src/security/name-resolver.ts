@@ -1,12 +1,12 @@
 import type { LookupAddress } from 'node:dns'
 import { setMaxListeners } from 'node:events'
-import { outboundLimits } from '../gateway-limits.ts'
 import { FairGate, promptMs } from '../lib/fair-gate.ts'
 import type { Payer } from '../lib/fair-places.ts'
 import { within } from '../lib/within.ts'
 import { HostsFile } from './hosts-file.ts'
 import { type AskName, createAskName } from './name-servers.ts'
 import { NameError, OutboundError } from './outbound-error.ts'
+import { outboundLimits } from './outbound-limits.ts'
 import { isLocalhost } from './url-guard.ts'
 
 export interface NameResolverOptions {

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
-import { outboundLimits } from '../gateway-limits.ts'
+import { outboundLimits } from './outbound-limits.ts'
 
 /** Addresses of a name, and the time for which they may be cached. */
 interface FoundAddresses {

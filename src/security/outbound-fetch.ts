@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
 import { Problem } from '../errors.ts'
-import { outboundLimits } from '../gateway-limits.ts'
 import type { Payer } from '../lib/fair-places.ts'
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
 import { Deadlines } from './deadlines.ts'
@@ -10,6 +9,7 @@ import { guardedLookup } from './guarded-lookup.ts'
 import { NameResolver, type NameResolverOptions } from './name-resolver.ts'
 import { type OriginPool, OriginPools } from './origin-pools.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
+import { outboundLimits } from './outbound-limits.ts'
 import { judgeUrl, type UrlVerdict } from './url-guard.ts'
 
 export interface OutboundFetchOptions {

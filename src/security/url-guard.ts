@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { inputLimits } from '../limits.ts'
+import { sizeLimits } from '../limits.ts'
 import type { AddressPolicy } from './address-policy.ts'
 
 export type UrlVerdict =
@@ -11,8 +11,8 @@ export type UrlVerdict =
  * address into the dotted one, so literals have one form.
  */
 export function judgeUrl(text: string, policy: AddressPolicy): UrlVerdict {
-  if (text.length > inputLimits.url.max) {
-    return { ok: false, code: 'invalid-request', detail: `The URL is longer than ${inputLimits.url.max} characters.` }
+  if (text.length > sizeLimits.url.max) {
+    return { ok: false, code: 'invalid-request', detail: `The URL is longer than ${sizeLimits.url.max} characters.` }
   }
   const url = parseUrl(text)
   if (!url) return { ok: false, code: 'invalid-request', detail: 'The URL is not a valid absolute URL.' }

@@ -1,4 +1,3 @@
-import { inSlice } from '../lib/pauses.ts'
 import type { Database, Transaction } from './database.ts'
 
 /** The most rows that one transaction of a long removal deletes: writers wait for one batch, never for the whole. */
@@ -7,7 +6,7 @@ export const stepRows = 100
 const stepItems = 16
 
 /**
- * Deletes the rows of many items, at most `stepRows` in a transaction, each in a slice of long work: it rests while callers are active. `remove` deletes
+ * Deletes the rows of many items, at most `stepRows` in a transaction. `remove` deletes
  * up to `limit` rows of an item, oldest first, and returns how many; fewer than the limit means that none is left.
  * Returns how many rows were deleted. Ends early when the signal aborts.
  */
@@ -20,7 +19,8 @@ export async function deleteInBatches<Item>(
   let removed = 0
   for (let at = 0; at < items.length && !signal.aborted; ) {
     const begin = at
-    const step = await inSlice('', () => db.transaction((tx) => deleteStep(tx, items, begin, remove)))
+    const step = await db.transaction((tx) => deleteStep(tx, items, begin, remove))
+    await new Promise(setImmediate)
     at = step.next
     removed += step.rows
   }

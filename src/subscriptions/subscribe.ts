@@ -5,10 +5,10 @@ import { lockLog } from '../log/event-store.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import { requireAgent } from '../registry/agents/agents.ts'
 import type { Caller } from '../registry/callers/caller.ts'
+import { requireRoom } from '../registry/callers/caller-limits.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { isGrantee, managerOf, requireMayManage } from '../registry/permissions/grants.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
-import { requireRoom } from '../registry/shares/caller-limits.ts'
 import { notConnected } from '../registry/subscriptions/status.ts'
 import { type Filters, initialWakeState, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { countSubscriptions, insertSubscription, listAnnouncing } from '../registry/subscriptions/subscription-store.ts'
@@ -18,7 +18,7 @@ import { announceWaiting } from '../wakes/store/announce-waiting.ts'
 import { signalTriggers, type Trigger } from '../words/events.ts'
 import { type HarnessTarget, liveStatus, targets } from '../words/targets.ts'
 import type { SubscriptionContext } from './context.ts'
-import { requireFilterSize, requireSubscriptionRoom } from './filter-size.ts'
+import { requireFilterSize } from './filter-size.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 import { defaultTarget, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
 
@@ -85,7 +85,6 @@ export async function subscribe(
       createdAt: tx.now,
       updatedAt: tx.now,
     }
-    await requireSubscriptionRoom(tx, caller, subscription)
     await insertSubscription(tx, subscription)
     if (startFrom !== 'now') await announceWhatWaits(context, tx, caller, subscription)
     await context.append(tx, caller.projectId, [

@@ -14,7 +14,7 @@ import { deleteReplays } from '../wakes/store/replay-store.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import { changeEvents } from './change-events.ts'
 import type { SubscriptionContext } from './context.ts'
-import { requireFilterSize, requireSubscriptionRoom } from './filter-size.ts'
+import { requireFilterSize } from './filter-size.ts'
 import { scanPassed } from './next-cursor.ts'
 import {
   type PlannedChange,
@@ -136,7 +136,6 @@ async function change(
     ...(await stateAfter(tx, before, plan, { coalesceMs: settings.coalesceMs, scannedTo })),
     updatedAt: tx.now,
   }
-  await requireSubscriptionRoom(tx, caller, after, before)
   if (plan.startsAtHead) await forgetEarlier(tx, id)
   await changeSettings(tx, before, after)
   await changeState(tx, before, after)

@@ -1,13 +1,13 @@
+import { rowBytes } from '../admission/usage.ts'
 import { Problem } from '../errors.ts'
 import { type Caller, partyFrom } from '../registry/callers/caller.ts'
-import { rowBytes } from '../registry/shares/usage.ts'
 import type { Transaction } from '../storage/database.ts'
 import { isTerminal } from '../words/task-states.ts'
 import { type NewChunk, withChunks } from './artifact.ts'
 import { type ArtifactInput, prepareChunks } from './artifact-input.ts'
 import { insertChunk } from './artifact-store.ts'
 import type { TaskContext } from './context.ts'
-import { certainAnswer, loadTaskDocument, requireTaskToChange, type TaskReading } from './read-task.ts'
+import { type AnswerSize, changeAnswer, loadTaskDocument, requireTaskToChange } from './read-task.ts'
 import type { Task, TaskDocument } from './task.ts'
 import { artifactAdded, projectsOf } from './task-events.ts'
 import { updateChunkCount } from './task-store.ts'
@@ -16,8 +16,7 @@ import { VersionConflict } from './version-conflict.ts'
 
 interface AddArtifactInput extends ArtifactInput {
   readonly expectedVersion?: number | undefined
-  /** How the content of the answer may be read. */
-  readonly reading?: TaskReading | undefined
+  readonly answer?: AnswerSize | undefined
 }
 
 /**
@@ -48,7 +47,7 @@ export async function addArtifact(
   })
   return {
     document: await loadTaskDocument(context.db, task, {
-      ...certainAnswer(caller, input.reading),
+      ...changeAnswer(caller, input.answer),
       historyLength: 0,
       artifacts: false,
     }),

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../lib/json.ts'
 import { isOneLine, lineFlaw } from '../lib/words.ts'
-import { inputLimits } from '../limits.ts'
+import { sizeLimits } from '../limits.ts'
 import { requireShallow } from './encoded.ts'
 import { type LimitName, listOf, refused, requireFew, requireShort, requireShortLine, tooMuch } from './field-limits.ts'
 
@@ -24,47 +24,44 @@ export function requireBoundedMessage(message: Counted, requestMetadata?: unknow
     const id = message[field]
     if (typeof id === 'string') requireBoundedId(id, `message.${field}`)
   }
-  requireFew(message.parts, 'message.parts', 'messageParts', 'Send the rest in another message.')
-  requireFew(message.extensions, 'message.extensions', 'messageExtensions', 'Send only the ones that matter here.')
-  requireFew(message.referenceTaskIds, 'message.referenceTaskIds', 'messageReferences', 'Name the nearest.')
+  requireFew(message.parts, 'message.parts', 'parts', 'Send the rest in another message.')
+  requireFew(message.extensions, 'message.extensions', 'items', 'Send only the ones that matter here.')
+  requireFew(message.referenceTaskIds, 'message.referenceTaskIds', 'items', 'Name the nearest.')
   requireShortLines(message.extensions, 'message.extensions', 'url', 'Name a shorter URI.')
-  requireShortLines(message.referenceTaskIds, 'message.referenceTaskIds', 'messageId', 'Name tasks by their ids.')
+  requireShortLines(message.referenceTaskIds, 'message.referenceTaskIds', 'id', 'Name tasks by their ids.')
   requireModestMetadata(message.metadata, 'message.metadata')
   requireModestMetadata(requestMetadata, 'metadata')
 }
 
 /** Errors: `invalid-request`. The error does not repeat the id, which may be long and hold any character. */
-export function requireBoundedId(id: string, field: string, limit: 'messageId' | 'pushConfigId' = 'messageId'): void {
-  requireShortLine(id, field, limit, 'Use a shorter id.')
+export function requireBoundedId(id: string, field: string): void {
+  requireShortLine(id, field, 'id', 'Use a shorter id.')
 }
 
 /** Errors: `invalid-request`. */
 export function requireBoundedModes(modes: unknown): void {
   const field = 'configuration.acceptedOutputModes'
-  requireFew(modes, field, 'outputModes', 'Send only the ones that you prefer.')
-  requireShortLines(modes, field, 'outputMode', 'Name media types.')
+  requireFew(modes, field, 'items', 'Send only the ones that you prefer.')
+  requireShortLines(modes, field, 'id', 'Name media types.')
 }
 
 /** The `taggedConcepts` of a metadata object. Entries that are not strings are ignored. Errors: `invalid-request`, `payload-too-large`. */
 export function readBoundedConcepts(given: unknown): string[] {
   const field = 'metadata.taggedConcepts'
-  requireFew(given, field, 'concepts', 'Send only the ones that matter most.')
+  requireFew(given, field, 'items', 'Send only the ones that matter most.')
   const concepts = listOf(given).filter((concept) => typeof concept === 'string')
-  let bytes = 0
   for (const concept of concepts) {
-    requireShort(concept, field, 'concept', 'Use a shorter word.')
+    requireShort(concept, field, 'id', 'Use a shorter word.')
     if (!isOneLine(concept)) throw refused(field, `each ${lineFlaw(concept)}`)
-    bytes += Buffer.byteLength(concept)
   }
-  if (bytes > inputLimits.conceptsBytes.max) throw tooMuch(field, 'conceptsBytes', 'Send fewer or shorter ones.')
   return concepts
 }
 
 function requireModestMetadata(metadata: unknown, field: string): void {
   if (!isJsonObject(metadata)) return
   requireShallow(metadata, field)
-  if (Buffer.byteLength(JSON.stringify(metadata)) > inputLimits.messageMetadata.max) {
-    throw tooMuch(field, 'messageMetadata', 'Send the rest as a part of the message, or send a URL.')
+  if (Buffer.byteLength(JSON.stringify(metadata)) > sizeLimits.metadata.max) {
+    throw tooMuch(field, 'metadata', 'Send the rest as a part of the message, or send a URL.')
   }
 }
 

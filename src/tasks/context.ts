@@ -1,9 +1,9 @@
+import type { Usage } from '../admission/usage.ts'
 import type { Core } from '../core.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import type { RepeatedRequests } from '../registry/idempotency.ts'
 import type { SendLimits } from '../registry/mail/send-limits.ts'
 import type { RecordTaskMail } from '../registry/mail/task-mail.ts'
-import type { Usage } from '../registry/shares/usage.ts'
 
 export interface TaskContext extends Core {
   readonly notifier: LogNotifier

@@ -1,6 +1,4 @@
 import { Problem } from '../errors.ts'
-import { inputLimits, taskLimits } from '../limits.ts'
-import type { MessagePieces } from './message-pieces.ts'
 
 /** A message or an artifact chunk as the store keeps it. */
 export interface Encoded {
@@ -12,49 +10,32 @@ export interface Encoded {
   readonly size: number
 }
 
-/** The same for a message, of which a large one is bytes in UTF-8: they are stored without another conversion. */
-export interface EncodedMessage extends Omit<Encoded, 'text'> {
-  readonly text: string | Buffer
-  /** Where the beginning of its text is, if it is not in `text`. `bytes` and `size` count all of it. */
-  readonly pieces?: MessagePieces | undefined
-}
+/** The bytes that a value adds to the size, beside its text. */
+const valueBytes = 32
+/** Readers of protocol buffers accept 100 messages in one another, and an object in `data` takes three. */
+const depthMax = 32
 
-/** Errors: `payload-too-large`, `invalid-request`. */
+/** Encodes a message or an artifact chunk. Errors: `invalid-request`. */
 export function encode(value: object, field: string): Encoded {
   const values = requireShallow(value, field)
-  return encodedWithin(JSON.stringify(value), values, field)
-}
-
-/** @param values the fields and list entries in the text. Errors: `payload-too-large`. */
-export function encodedWithin<Text extends string | Buffer>(
-  text: Text,
-  values: number,
-  field: string,
-): Omit<Encoded, 'text'> & { readonly text: Text } {
+  const text = JSON.stringify(value)
   const bytes = Buffer.byteLength(text)
-  const { max } = inputLimits.messageBytes
-  if (bytes <= max) return { text, bytes, size: bytes + taskLimits.valueBytes.max * values }
-  throw new Problem('payload-too-large', {
-    field,
-    detail: `${field}: has ${bytes} bytes as JSON, and at most ${max} are allowed. Send large data as a URL.`,
-    extra: { limit: 'messageBytes', max },
-  })
+  return { text, bytes, size: bytes + valueBytes * values }
 }
 
 /**
- * Refuses a value with more levels than the readers of protocol buffers accept, of which some allow 100 messages in one another; an
- * object in `data` takes three. Returns the number of its fields and list entries, at every depth. Without recursion. Errors: `invalid-request`.
+ * Refuses a value with more levels than the readers of protocol buffers accept. Returns the number of its fields and list entries, at
+ * every depth. Without recursion. Errors: `invalid-request`.
  */
 export function requireShallow(value: object, field: string): number {
-  const { max } = inputLimits.contentDepth
   let level: object[] = [value]
   let values = 0
   for (let depth = 1; level.length > 0; depth++) {
-    if (depth > max) {
+    if (depth > depthMax) {
       throw new Problem('invalid-request', {
         field,
-        detail: `${field}: has more than ${max} levels of nested arrays and objects. Send a flatter value, or send it as text.`,
-        extra: { limit: 'contentDepth', max },
+        detail: `${field}: has more than ${depthMax} levels of nested arrays and objects. Send a flatter value, or send it as text.`,
+        extra: { limit: 'contentDepth', max: depthMax },
       })
     }
     const found: object[] = []

@@ -1,18 +1,18 @@
 import { Problem } from '../errors.ts'
 import { isOneLine, lineFlaw } from '../lib/words.ts'
-import { inputLimits } from '../limits.ts'
+import { sizeLimits } from '../limits.ts'
 
 /** A limit on one request, by its name in the table. */
-export type LimitName = keyof typeof inputLimits
+export type LimitName = keyof typeof sizeLimits
 
 /** Refuses a list with more entries than the limit. Errors: `invalid-request`. */
 export function requireFew(list: unknown, field: string, limit: LimitName, remedy: string): void {
-  if (listOf(list).length > inputLimits[limit].max) throw beyond(field, 'entries', limit, remedy)
+  if (listOf(list).length > sizeLimits[limit].max) throw beyond(field, 'entries', limit, remedy)
 }
 
 /** Refuses a text with more characters than the limit. Errors: `invalid-request`, which does not repeat the text. */
 export function requireShort(text: unknown, field: string, limit: LimitName, remedy: string): void {
-  if (typeof text === 'string' && text.length > inputLimits[limit].max) throw beyond(field, 'characters', limit, remedy)
+  if (typeof text === 'string' && text.length > sizeLimits[limit].max) throw beyond(field, 'characters', limit, remedy)
 }
 
 /**
@@ -35,13 +35,13 @@ export function refused(field: string, reason: string): Problem {
 }
 
 export function tooMuch(field: string, limit: LimitName, remedy: string): Problem {
-  const { max } = inputLimits[limit]
+  const { max } = sizeLimits[limit]
   const detail = `${field}: has more than ${max} bytes. ${remedy}`
   return new Problem('payload-too-large', { field, detail, extra: { limit, max } })
 }
 
 function beyond(field: string, what: string, limit: LimitName, remedy: string): Problem {
-  const { max } = inputLimits[limit]
+  const { max } = sizeLimits[limit]
   const detail = `${field}: has at most ${max} ${what}. ${remedy}`
   return new Problem('invalid-request', { field, detail, extra: { limit, max } })
 }

@@ -1,5 +1,4 @@
 import { Problem } from '../errors.ts'
-import { beginSlice } from '../lib/pauses.ts'
 import { walk } from '../lib/walk.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Statement } from '../storage/statement.ts'
@@ -14,8 +13,6 @@ export interface TaskQuery extends TaskFilters {
   readonly isWithin?: boolean | undefined
   readonly pageSize: number
   readonly pageToken?: string | undefined
-  /** The id of the caller: a long list is read in its slices. */
-  readonly by: string
 }
 
 interface TaskPage {
@@ -42,7 +39,7 @@ export async function listTasks(db: Reader, query: TaskQuery, entries: number = 
   const { agentId, assigneeId, originatorId, contextId, state, statusSince, pageSize, pageToken } = query
   const projectId = (agentId ?? assigneeId ?? originatorId) && !query.isWithin ? undefined : query.projectId
   const given = present({ projectId, agentId, assigneeId, originatorId, contextId, state, statusSince })
-  const list = new TaskList(db, given, entries, query.by)
+  const list = new TaskList(db, given, entries)
   const from = pageToken ? readPageToken(pageToken) : begin
   const total = await list.count()
   const rows = await list.newest(from, pageSize + 1)
@@ -66,16 +63,14 @@ class TaskList {
   readonly #given: object
   readonly #statements: ReturnType<typeof statementsFor>
   readonly #entries: number
-  readonly #by: string
   /** Whether one statement may read all entries of the list. */
   #isShort = false
 
-  constructor(db: Reader, given: Partial<Record<FilterName, string | number>>, entries: number, by: string) {
+  constructor(db: Reader, given: Partial<Record<FilterName, string | number>>, entries: number) {
     this.#db = db
     this.#given = given
     this.#statements = statementsFor(Object.keys(given) as FilterName[])
     this.#entries = entries
-    this.#by = by
   }
 
   /** Counts the tasks of the list. */
@@ -87,7 +82,6 @@ class TaskList {
     if (byCounters || this.#isShort) return total
     let sum = 0
     for (const { count, edge } of parts) {
-      await beginSlice(this.#by)
       await this.#walk(begin, { edge, entries: this.#entries }, async (interval) => {
         sum += (await this.#db.get(count, interval))!.total
         return false
@@ -118,7 +112,6 @@ class TaskList {
       (from) => this.#db.get(edge, this.#interval(from, end, entries)),
       // What arrives between the two statements is read too.
       (from, edge = end) => read(this.#interval(from, edge, entries * 2)),
-      this.#by,
     )
   }
 

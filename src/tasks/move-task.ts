@@ -1,7 +1,7 @@
+import { bytesOf, rowBytes } from '../admission/usage.ts'
 import { Problem } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type Caller, partyFrom } from '../registry/callers/caller.ts'
-import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { WakePolicy } from '../words/policies.ts'
 import { isTerminal, type TaskState } from '../words/task-states.ts'
 import { withChunks } from './artifact.ts'
@@ -9,7 +9,7 @@ import { type ArtifactInput, prepareChunks } from './artifact-input.ts'
 import type { TaskContext } from './context.ts'
 import { encode } from './encoded.ts'
 import { agentMessage, stampMessage } from './message-input.ts'
-import { certainAnswer, loadTaskDocument, requireTaskToChange, type TaskReading } from './read-task.ts'
+import { type AnswerSize, changeAnswer, loadTaskDocument, requireTaskToChange } from './read-task.ts'
 import { allowedMoves, requireMove, type TaskRole } from './state.ts'
 import type { A2aMessage, Task, TaskDocument } from './task.ts'
 import { requireRoomForMessage } from './task-capacity.ts'
@@ -26,8 +26,7 @@ interface MoveInput {
   readonly answerAs?: 'task' | 'message' | undefined
   /** Whether the move wakes the parties; absent: each party's own default. Source: D20. */
   readonly wakePolicy?: WakePolicy | undefined
-  /** How the content of the answer may be read. */
-  readonly reading?: TaskReading | undefined
+  readonly answer?: AnswerSize | undefined
 }
 
 /**
@@ -40,7 +39,7 @@ export async function moveTask(
   taskId: string,
   input: MoveInput,
 ): Promise<TaskDocument> {
-  const { to, expectedVersion, message, artifacts = [], answerAs, wakePolicy, reading } = input
+  const { to, expectedVersion, message, artifacts = [], answerAs, wakePolicy, answer } = input
   requireAnswer(input)
   const stored = [...artifacts.map(({ artifact }) => artifact), ...(message ? [message] : [])]
   // A move alone is always possible; a message and artifacts need room.
@@ -64,7 +63,7 @@ export async function moveTask(
       ...movedBy(caller),
     })
   })
-  return loadTaskDocument(context.db, moved, certainAnswer(caller, reading))
+  return loadTaskDocument(context.db, moved, changeAnswer(caller, answer))
 }
 
 /** Cancels a task at any version. Errors: `task-not-found`, `task-finished`, `forbidden` (specification §3.1.5). */

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { inputLimits } from '../limits.ts'
+import { KiB } from '../limits.ts'
 import type { PushTarget } from '../registry/subscriptions/subscription.ts'
 import type { SecretBox } from '../security/secret.ts'
 import { isLoopbackHost } from '../security/url-guard.ts'
@@ -25,7 +25,7 @@ export interface PushContext extends TaskContext {
 }
 
 /** Token and credentials travel in the headers of every push, and are kept as long as the task. */
-const headerValueMax = inputLimits.pushHeader.max
+const headerValueMax = 8 * KiB
 
 /** Throws `url-not-allowed` or `invalid-request` for a config that could never be sent for. `prefix` is the path to its fields. */
 export function requireSendable(
@@ -35,7 +35,7 @@ export function requireSendable(
 ): void {
   const url = context.checkUrl(config.url, `${prefix}url`)
   const { scheme = '', credentials = '' } = config.authentication ?? {}
-  requireBoundedId(config.id, `${prefix}id`, 'pushConfigId')
+  requireBoundedId(config.id, `${prefix}id`)
   // RFC 9110 section 11.1 for the scheme, section 5.5 for what a header may carry.
   if (!/^[\w!#$%&'*+.^`|~-]{0,64}$/.test(scheme)) {
     throw invalid(`${prefix}authentication.scheme`, 'must be the name of an HTTP authentication scheme, e.g. Bearer.')

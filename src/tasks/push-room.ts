@@ -1,5 +1,7 @@
+import { Problem } from '../errors.ts'
+import { sizeLimits } from '../limits.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { limitFor, requireRoom } from '../registry/shares/caller-limits.ts'
+import { limitFor, requireRoom } from '../registry/callers/caller-limits.ts'
 import { countPushes, removeOldestFinished } from '../registry/subscriptions/finished-push-store.ts'
 import { taskFinished } from '../registry/subscriptions/status.ts'
 import { countLivePushes } from '../registry/subscriptions/subscription-store.ts'
@@ -13,8 +15,15 @@ const finishedMax = 100
 export async function requireRoomForConfig(tx: Transaction, caller: Caller, ofTask: number): Promise<void> {
   if (caller.kind === 'operator') return
   const remedy = 'Delete configs that are not used.'
-  requireRoom(caller, 'pushConfigsPerTask', ofTask, remedy)
-  requireRoom(caller, 'pushConfigs', await countLivePushes(tx, caller.id), remedy)
+  if (ofTask >= sizeLimits.items.max) throw tooMany(ofTask, remedy)
+  requireRoom(caller, 'owned', await countLivePushes(tx, caller.id), remedy)
+}
+
+function tooMany(max: number, remedy: string): Problem {
+  return new Problem('limit-exceeded', {
+    detail: `You have ${max} push notification configs on this task, and may have no more. ${remedy}`,
+    extra: { limit: 'items', max },
+  })
 }
 
 /**
@@ -27,7 +36,7 @@ export async function makeRoomForConfig(
   caller: Caller,
   projectId: string,
 ): Promise<void> {
-  const max = limitFor(caller, 'pushConfigs')
+  const max = limitFor(caller, 'owned')
   if (caller.kind === 'operator' || max === 0) return
   if ((await countPushes(tx, caller.id, max)) < max) return
   const limit = Math.min(finishedMax, Math.ceil(max / 10))

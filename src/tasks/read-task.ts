@@ -1,24 +1,21 @@
 import { Problem } from '../errors.ts'
 import { asJson } from '../lib/as-json.ts'
-import { inputLimits, outputLimits } from '../limits.ts'
+import { sizeLimits } from '../limits.ts'
 import { nameOfParty, type Party, partyOf } from '../registry/agents/party.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { readArtifacts } from './artifact-store.ts'
-import { type AnswerReading, type ContentPlan, planContent, readContentWithin, readPlanned } from './content-within.ts'
+import { type ContentPlan, planContent, readContentWithin, readPlanned } from './content-within.ts'
 import { findAssignedBefore } from './former-assignee-store.ts'
 import type { TaskRole } from './state.ts'
 import { type A2aMessage, rolesOf, type Task, type TaskDocument } from './task.ts'
 import { readHistory, readTaskMessage } from './task-message-store.ts'
 import { findTask, lockTask } from './task-store.ts'
 
-const historyMax = inputLimits.historyLength.max
+const historyMax = sizeLimits.taskItems.max
 
 /** Messages in an answer whose request names no number of them: a task may have ten thousand. */
 export const historyRecent = 100
-
-/** Tasks that are larger, in bytes, are read over several iterations of the event loop, one after the other. */
-export const largeTask = 1024 * 1024
 
 /** The task and the caller's roles in it. For a caller without a role the task does not exist. Errors: `task-not-found`. */
 export async function requireTask(db: Reader, caller: Caller, id: string): Promise<{ task: Task; roles: TaskRole[] }> {
@@ -92,23 +89,21 @@ export async function loadTaskDocuments(
   return Promise.all(documents)
 }
 
-interface DocumentOptions extends AnswerReading {
+interface DocumentOptions {
   historyLength?: number | undefined
   artifacts?: boolean
   /** The project in whose words parties are named; default: the task's. Source: D19. */
   viewer?: string | undefined
-  /** The most bytes of history and artifacts in one answer; default: those of the limits. */
+  /** The most bytes of history and artifacts in the answer; default: that of the limits. */
   sizeMax?: number | undefined
-  /** The content of one task is counted if the task has more bytes; default: 1 MiB. */
-  countedFrom?: number | undefined
 }
 
-/** How the content of a task may be read for an answer. */
-export type TaskReading = Pick<DocumentOptions, 'sizeMax' | 'beginReading'>
+/** How much content of a task an answer may have. */
+export type AnswerSize = Pick<DocumentOptions, 'sizeMax'>
 
 /** The newest messages and the artifacts, for the answer to a change that is stored, or to one that the task's version refuses. */
-export function certainAnswer({ projectId }: Caller, reading: TaskReading = {}): DocumentOptions {
-  return { ...reading, isCertain: true, historyLength: historyRecent, viewer: projectId }
+export function changeAnswer({ projectId }: Caller, size: AnswerSize = {}): DocumentOptions {
+  return { ...size, historyLength: historyRecent, viewer: projectId }
 }
 
 async function named(content: TaskContent, identity: (id: string) => Promise<string>): Promise<TaskDocument> {
@@ -123,11 +118,10 @@ export type TaskContent = Omit<TaskDocument, 'originator' | 'agent' | 'assignee'
 
 /** The same as `loadTaskDocument`, without the parties. */
 export async function loadTaskContent(db: Reader, task: Task, options: DocumentOptions = {}): Promise<TaskContent> {
-  const { sizeMax = outputLimits.task.max, countedFrom = largeTask, beginReading, isCertain } = options
+  const { sizeMax = sizeLimits.answer.max } = options
   // Most tasks are small. Only the others need the sizes of their content to be read.
-  if (task.size <= Math.min(sizeMax, countedFrom)) return loadSmall(db, task, options)
-  const query = { ...wantedOf(options), sizeMax, beginReading, isCertain }
-  return contentOf(task, await readContentWithin(db, task, query))
+  if (task.size <= sizeMax) return loadSmall(db, task, options)
+  return contentOf(task, await readContentWithin(db, task, { ...wantedOf(options), sizeMax }))
 }
 
 /**
@@ -135,18 +129,18 @@ export async function loadTaskContent(db: Reader, task: Task, options: DocumentO
  * answer.
  */
 export function contentOfStarted(task: Task, message: A2aMessage, historyLength = historyMax): TaskContent | undefined {
-  if (task.size > outputLimits.task.max) return undefined
+  if (task.size > sizeLimits.answer.max) return undefined
   return { task, statusMessage: null, history: historyLength > 0 ? [asJson(message)] : [], artifacts: [] }
 }
 
-/** The same as `loadTaskDocuments`, without the parties. A page of more than 1 MiB is counted as a whole before it is read. */
+/** The same as `loadTaskDocuments`, without the parties. */
 export async function loadTaskContents(
   db: Reader,
   tasks: readonly Task[],
   options: DocumentOptions = {},
 ): Promise<TaskContent[]> {
-  const { sizeMax = outputLimits.taskPage.max, beginReading } = options
-  if (tasks.reduce((size, task) => size + task.size, 0) <= Math.min(sizeMax, largeTask)) {
+  const { sizeMax = sizeLimits.answer.max } = options
+  if (tasks.reduce((size, task) => size + task.size, 0) <= sizeMax) {
     return Promise.all(tasks.map((task) => loadSmall(db, task, options)))
   }
   const planned: { readonly task: Task; readonly plan: ContentPlan | undefined }[] = []
@@ -159,12 +153,9 @@ export async function loadTaskContents(
     planned.push({ task, plan })
     size += plan?.size ?? task.size
   }
-  await beginReading?.(size)
   const contents: TaskContent[] = []
   for (const { task, plan } of planned) {
-    contents.push(
-      plan ? contentOf(task, await readPlanned(db, task, plan, beginReading?.by)) : await loadSmall(db, task, options),
-    )
+    contents.push(plan ? contentOf(task, await readPlanned(db, task, plan)) : await loadSmall(db, task, options))
   }
   return contents
 }
@@ -173,7 +164,7 @@ export async function loadTaskContents(
 const tinyTask = 16 * 1024
 
 function planOf(db: Reader, task: Task, options: DocumentOptions, left: number): Promise<ContentPlan> {
-  return planContent(db, task, { ...wantedOf(options), sizeMax: Math.min(left, outputLimits.task.max) })
+  return planContent(db, task, { ...wantedOf(options), sizeMax: left })
 }
 
 /** Reads content that is not counted. */

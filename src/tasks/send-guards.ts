@@ -44,7 +44,7 @@ export async function requireTaskToContinue(
 }
 
 /** The same for a task that was read. */
-export function requireContinuable(
+function requireContinuable(
   task: Task | undefined,
   caller: Caller,
   agent: Agent,

@@ -1,4 +1,4 @@
-import { Problem } from '../errors.ts'
+import { bytesOf, rowBytes } from '../admission/usage.ts'
 import { newTaskId, newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Agent } from '../registry/agents/agent.ts'
@@ -7,15 +7,12 @@ import { operatorId } from '../registry/agents/identity.ts'
 import { type Caller, partyFrom } from '../registry/callers/caller.ts'
 import { findFirstResult, type Idempotency, keepResult } from '../registry/idempotency.ts'
 import type { Receivers, TakeSend } from '../registry/mail/send-limits.ts'
-import { bytesOf, rowBytes } from '../registry/shares/usage.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { operatorIdentity } from '../words/callers.ts'
 import type { TaskContext } from './context.ts'
-import { type EncodedMessage, encode } from './encoded.ts'
-import { type LargeMessage, prepareLarge } from './large-message.ts'
+import { encode } from './encoded.ts'
 import { readSendOptions, requireAcceptedModes, type SendOptions, stampMessage, subjectOf } from './message-input.ts'
-import { takePieces } from './message-pieces.ts'
-import { requireContact, requireContinuable, requireReferences, requireTaskToContinue } from './send-guards.ts'
+import { requireContact, requireReferences, requireTaskToContinue } from './send-guards.ts'
 import { isInterrupted } from './state.ts'
 import type { A2aMessage, Task } from './task.ts'
 import { requireRoomForMessage } from './task-capacity.ts'
@@ -25,12 +22,8 @@ import { addMessage, transition } from './transition.ts'
 export interface SendMessageInput {
   readonly message: A2aMessage
   readonly metadata?: JsonObject | undefined
-  /** Whether the work on the message takes more than one slice. */
-  readonly isLarge?: boolean | undefined
   /** A repeat with this key returns the task of the first request. */
   readonly idempotency?: Idempotency | undefined
-  /** Asked once more after a large message was prepared, which takes a second. Throws where its sender may not go on. */
-  readonly requireAllowed?: (() => void) | undefined
   /** Refuses before anything is written: a writer that fails later costs those that share its transaction. */
   readonly room?: ((tx: Transaction, taskId: string | undefined) => Promise<void>) | undefined
   /** Joins the transaction once the task is known. A push config is stored together with its task this way. */
@@ -64,46 +57,9 @@ export function sendMessage(
     context.sends.run(caller, async (take) => {
       // A repeat is answered whatever its sender has sent since.
       if (!idempotency) context.sends.check(caller, receiversOf(agent))
-      return (input.isLarge ? storeLarge : storeMessage)(context, caller, agent, input, take)
+      return storeMessage(context, caller, agent, input, take)
     })
   return idempotency ? context.repeats.run(caller.id, agent.id, idempotency, send) : send()
-}
-
-/** A large message is prepared before the transaction, which others wait for. */
-async function storeLarge(
-  context: TaskContext,
-  caller: Caller,
-  agent: Agent,
-  input: SendMessageInput,
-  take: TakeSend,
-): Promise<SentMessage> {
-  const { db } = context
-  const repeat = await findRepeat(db, caller, agent, input)
-  if (repeat) return { task: repeat }
-  // Most of what the transaction refuses is refused before anything is stored.
-  await requireReferences(db, caller, input.message)
-  const taskId = taskIdOf(input.message)
-  if (taskId === undefined) await requireContact(db, caller, agent)
-  else requireContinuable(await findTask(db, taskId), caller, agent, { ...input.message, taskId })
-
-  const large = await prepareLarge(db, input.message, caller.id)
-  const store = async (): Promise<SentMessage> => {
-    input.requireAllowed?.()
-    return storeMessage(context, caller, await stillThere(db, agent), input, take, large)
-  }
-  const sent = await store().catch(async (error) => {
-    await large.discard()
-    throw error
-  })
-  if (sent.isRepeat) await large.discard()
-  return sent
-}
-
-/** The agent as it is now. Errors: `agent-not-found`. */
-async function stillThere(db: Reader, { id, handle }: Agent): Promise<Agent> {
-  const agent = await findAgentById(db, id)
-  if (!agent) throw new Problem('agent-not-found', { detail: `There is no agent ${handle} any more.` })
-  return agent
 }
 
 function storeMessage(
@@ -112,7 +68,6 @@ function storeMessage(
   agent: Agent,
   input: SendMessageInput,
   take: TakeSend,
-  large?: LargeMessage,
 ): Promise<SentMessage> {
   const { message, metadata } = input
   return context.db.transaction(async (tx) => {
@@ -121,7 +76,7 @@ function storeMessage(
     await requireReferences(tx, caller, message)
     const taskId = taskIdOf(message)
     await input.room?.(tx, taskId)
-    const { task, stamped, bytes } = await receive(tx, context, { large, caller, agent, take, ...input })
+    const { task, stamped, bytes } = await receive(tx, context, { caller, agent, take, ...input })
     context.usage.add(tx, caller, rowBytes + bytes + bytesOf(taskId ? undefined : metadata))
     return taskId === undefined ? { task, startedBy: stamped } : { task }
   })
@@ -140,8 +95,6 @@ async function findRepeat(
 type Recipient = Pick<Agent, 'id' | 'handle' | 'defaultWakePolicy'>
 
 interface Sending extends SendMessageInput {
-  /** The message, where it is large. */
-  readonly large: LargeMessage | undefined
   readonly caller: Caller
   readonly agent: Agent
   readonly take: TakeSend
@@ -166,10 +119,9 @@ async function receive(
   const options = readSendOptions(sending.metadata, sending.message.metadata)
   const task = existing ?? newTask(sending, options, tx.now)
   const stamped = stampMessage(sending.message, task)
-  const message: EncodedMessage = sending.large?.stamp(stamped) ?? encode(stamped, 'message')
+  const message = encode(stamped, 'message')
   const { bytes } = message
   requireRoomForMessage(task, message)
-  if (message.pieces) await takePieces(tx, message.pieces)
   // The first write: if another gateway has just used the key, only this request runs again.
   if (sending.idempotency) await keepResult(tx, caller.id, agent.id, sending.idempotency, task.id)
   const { event: mail } = await context.recordMail(tx, {

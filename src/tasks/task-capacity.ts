@@ -1,25 +1,25 @@
 import { Problem } from '../errors.ts'
-import { taskLimits } from '../limits.ts'
-import type { Encoded, EncodedMessage } from './encoded.ts'
+import { sizeLimits } from '../limits.ts'
+import type { Encoded } from './encoded.ts'
 import type { Task } from './task.ts'
 
 /** Refuses a message that a task has no room for. Errors: `payload-too-large`. */
-export function requireRoomForMessage(task: Task, message: EncodedMessage): void {
-  const { max } = taskLimits.messages
-  if (task.messageCount >= max) throw full(task, 'message', `${max} messages`, { limit: 'messages', max })
+export function requireRoomForMessage(task: Task, message: Encoded): void {
+  const { max } = sizeLimits.taskItems
+  if (task.messageCount >= max) throw full(task, 'message', `${max} messages`, { limit: 'taskItems', max })
   requireBytes(task, message, 'message')
 }
 
 /** Refuses an artifact chunk that a task has no room for. Errors: `payload-too-large`. */
 export function requireRoomForChunk(task: Task, chunk: Encoded): void {
-  const { max } = taskLimits.pieces
-  if (task.chunkCount >= max) throw full(task, 'artifact', `${max} pieces of artifacts`, { limit: 'pieces', max })
+  const { max } = sizeLimits.taskItems
+  if (task.chunkCount >= max) throw full(task, 'artifact', `${max} artifact chunks`, { limit: 'taskItems', max })
   requireBytes(task, chunk, 'artifact')
 }
 
 function requireBytes(task: Task, { size }: Pick<Encoded, 'size'>, field: string): void {
-  const { max } = taskLimits.bytes
-  if (task.size + size > max) throw full(task, field, `${max} bytes`, { limit: 'bytes', max })
+  const { max } = sizeLimits.taskBytes
+  if (task.size + size > max) throw full(task, field, `${max} bytes`, { limit: 'taskBytes', max })
 }
 
 function full({ id }: Task, field: string, what: string, reached: { limit: string; max: number }): Problem {

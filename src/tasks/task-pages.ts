@@ -1,12 +1,9 @@
-import { beginSlice, groupsOf, Pauses } from '../lib/pauses.ts'
-import { outputLimits } from '../limits.ts'
+import { sizeLimits } from '../limits.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, type Statement, sql, statement } from '../storage/statement.ts'
 import type { Chunk } from './artifact.ts'
 import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
-import type { BeginReading } from './content-within.ts'
 import type { A2aMessage, Task } from './task.ts'
-import { type MessageRow, textOf } from './task-message-store.ts'
 
 interface Range {
   readonly taskId: string
@@ -25,10 +22,7 @@ interface Numbered {
 
 const messageSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(message)) as "size" from task_message
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
-const messages = statement<
-  Range,
-  Numbered & MessageRow
->(sql`select seq, message, pieces_id as "piecesId" from task_message
+const messages = statement<Range, Numbered & { message: string }>(sql`select seq, message from task_message
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 const chunkSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(artifact)) as "size" from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
@@ -42,33 +36,22 @@ interface PageQuery {
   readonly limit: number
   /** The most bytes in the page; default: as many as in an answer with one task. The first item is read whatever its size. */
   readonly sizeMax?: number | undefined
-  readonly beginReading?: BeginReading | undefined
 }
 interface TaskPart<Item> {
   readonly items: readonly (Item & Numbered)[]
   readonly more: boolean
-  /** Bytes of the items, as they are stored. */
-  readonly size: number
 }
 
-/** A page of a task's messages, oldest first. An answer with the whole task may have room for fewer. Errors: those of `beginReading`. */
+/** A page of a task's messages, oldest first. An answer with the whole task may have room for fewer. */
 export function readMessagePage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<{ message: A2aMessage }>> {
   const range = { taskId: task.id, after: query.after, upTo: task.messageCount }
-  const by = query.beginReading?.by ?? ''
-  return readPage(db, { sizes: messageSizes, rows: messages }, range, query, async (row) => ({
-    seq: row.seq,
-    message: JSON.parse(await wholeText(db, row, by)),
+  return readPage(db, { sizes: messageSizes, rows: messages }, range, query, ({ seq, message }) => ({
+    seq,
+    message: JSON.parse(message) as A2aMessage,
   }))
 }
 
-/** What is read in several slices is parsed in one of its own. */
-async function wholeText(db: Reader, row: MessageRow, by: string): Promise<string> {
-  const text = await textOf(db, row, by)
-  if (row.piecesId !== null) await beginSlice(by)
-  return text
-}
-
-/** A page of a task's artifact chunks, in the order in which they were added. Errors: those of `beginReading`. */
+/** A page of a task's artifact chunks, in the order in which they were added. */
 export function readChunkPage(db: Reader, task: Task, query: PageQuery): Promise<TaskPart<Chunk>> {
   const range = { taskId: task.id, after: query.after, upTo: task.chunkCount }
   return readPage(db, { sizes: chunkSizes, rows: chunks }, range, query, (row) => ({
@@ -77,33 +60,22 @@ export function readChunkPage(db: Reader, task: Task, query: PageQuery): Promise
   }))
 }
 
-/** Reads the sizes first, and then only the items that fit into the page, over several iterations of the event loop. */
+/** Reads the sizes first, and then only the items that fit into the page. */
 async function readPage<Row, Item>(
   db: Reader,
   { sizes, rows }: { readonly sizes: Statement<Range, Size>; readonly rows: Statement<Range, Row> },
   range: Omit<Range, 'limit'>,
-  { limit, sizeMax = outputLimits.task.max, beginReading }: PageQuery,
-  toItem: (row: Row) => (Item & Numbered) | Promise<Item & Numbered>,
+  { limit, sizeMax = sizeLimits.answer.max }: PageQuery,
+  toItem: (row: Row) => Item & Numbered,
 ): Promise<TaskPart<Item>> {
   const found = await db.all(sizes, { limit: limit + 1, ...range })
-  const kept: Size[] = []
   let size = 0
+  let kept = 0
   for (const one of found.slice(0, limit)) {
-    if (kept.length > 0 && size + one.size > sizeMax) break
     size += one.size
-    kept.push(one)
+    if (kept > 0 && size > sizeMax) break
+    kept++
   }
-  await beginReading?.(size)
-  const pauses = new Pauses(beginReading?.by ?? '')
-  const items: (Item & Numbered)[] = []
-  for (const group of groupsOf(kept)) {
-    await pauses.before(group.reduce((sum, one) => sum + one.size, 0))
-    const read = await db.all(rows, { limit: group.length, ...range, after: items.at(-1)?.seq ?? range.after })
-    // What is read in one slice is parsed in another one.
-    for (const [index, row] of read.entries()) {
-      await pauses.before(group[index]?.size ?? 0)
-      items.push(await toItem(row))
-    }
-  }
-  return { items, more: found.length > kept.length, size }
+  const read = kept === 0 ? [] : await db.all(rows, { limit: kept, ...range })
+  return { items: read.map(toItem), more: found.length > kept }
 }

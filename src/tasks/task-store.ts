@@ -4,7 +4,7 @@ import { ListStatement } from '../storage/list.ts'
 import { lateFilter, lockingStatement, p, type SQL, sql, statement } from '../storage/statement.ts'
 import type { Priority } from '../words/policies.ts'
 import type { TaskState } from '../words/task-states.ts'
-import type { Encoded, EncodedMessage } from './encoded.ts'
+import type { Encoded } from './encoded.ts'
 import type { Task, TaskParties } from './task.ts'
 import { countTask } from './task-count-store.ts'
 
@@ -123,7 +123,7 @@ export async function assignTaskRow(tx: Transaction, before: Task, assigneeId: s
 }
 
 /** Counts a message that leaves the state as it is. False: the row has changed since it was read. */
-export async function updateMessageCount(tx: Transaction, before: Task, { size }: EncodedMessage): Promise<boolean> {
+export async function updateMessageCount(tx: Transaction, before: Task, { size }: Encoded): Promise<boolean> {
   const { id, version: expectedVersion, messageCount } = before
   const counted = { id, expectedVersion, messageCount: messageCount + 1, added: size, now: tx.now }
   return (await tx.run(countMessage, counted)) > 0

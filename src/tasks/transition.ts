@@ -7,7 +7,7 @@ import type { TaskState } from '../words/task-states.ts'
 import { type NewChunk, withChunks } from './artifact.ts'
 import { insertChunk } from './artifact-store.ts'
 import type { TaskContext } from './context.ts'
-import type { EncodedMessage } from './encoded.ts'
+import type { Encoded } from './encoded.ts'
 import { requireMove } from './state.ts'
 import type { Task } from './task.ts'
 import { artifactAdded, projectsOf, stateChanged } from './task-events.ts'
@@ -22,7 +22,7 @@ export interface Transition {
   /** The id of that agent, or `operator`; absent for the gateway. */
   readonly actorId?: string | undefined
   /** Joins the history. It is the task's status message, unless it came as mail. */
-  readonly message?: EncodedMessage | undefined
+  readonly message?: Encoded | undefined
   /** Checked by `prepareChunks`. */
   readonly artifacts?: readonly NewChunk[] | undefined
   /** Why the gateway moves the task by its own decision. */
@@ -97,7 +97,7 @@ export async function addMessage(
   tx: Transaction,
   context: Pick<TaskContext, 'append'>,
   task: Task,
-  { message, mail }: { readonly message: EncodedMessage; readonly mail: NewEvent },
+  { message, mail }: { readonly message: Encoded; readonly mail: NewEvent },
 ): Promise<Task> {
   if (!(await updateMessageCount(tx, task, message))) throw await staleTask(tx, task)
   const next = { ...withMessage(task, message), version: task.version + 1, updatedAt: tx.now }
@@ -108,7 +108,7 @@ export async function addMessage(
 
 const isNew = (task: Task): boolean => task.version === 0
 
-function withMessage(task: Task, message: EncodedMessage | undefined): Task {
+function withMessage(task: Task, message: Encoded | undefined): Task {
   if (!message) return task
   return { ...task, messageCount: task.messageCount + 1, size: task.size + message.size }
 }

@@ -1,3 +1,5 @@
+/** Subscriptions that one stream of wakes reads. */
+export const subscriptionsMax = 50
 /** So many subscriptions cost the gateway as much as one small request: a transaction locks and reads each, and most are written. */
 const subscriptionsOfOne = 5
 

@@ -1,7 +1,6 @@
 import type { Sweep } from '../lib/sweeper.ts'
 import type { Logger } from '../logger.ts'
 import type { Subscription } from '../registry/subscriptions/subscription.ts'
-import { keptLimits } from '../share-limits.ts'
 import type { Database } from '../storage/database.ts'
 import type { KeptCounts } from './store/kept-counts.ts'
 import { kindOf, subscriptionIdsAfter, trimDeliveriesOf, trimHeldOf } from './store/kept-store.ts'
@@ -15,10 +14,10 @@ interface TrimContext {
 /** How many held events and finished deliveries a subscription of each kind keeps. */
 type Bounds = Readonly<Record<Subscription['kind'], { readonly held: number; readonly deliveries: number }>>
 
-const { heldKept, deliveriesKept, pushesKept } = keptLimits
+/** The newest records that each subscription, or each push config of a task, keeps. */
 const keptOf: Bounds = {
-  wake: { held: heldKept.max, deliveries: deliveriesKept.max },
-  push: { held: 0, deliveries: pushesKept.max },
+  wake: { held: 5_000, deliveries: 1_000 },
+  push: { held: 0, deliveries: 50 },
 }
 const everyMs = 10_000
 const pageMax = 100

@@ -1,5 +1,5 @@
-import { outboundLimits as limits } from '../gateway-limits.ts'
 import { FairGate } from '../lib/fair-gate.ts'
+import { outboundLimits as limits } from '../security/outbound-limits.ts'
 
 /** The places of all attempts of a gateway. */
 export type AttemptGate = FairGate

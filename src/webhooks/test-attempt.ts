@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
-import { outboundLimits } from '../gateway-limits.ts'
 import type { Ticket } from '../lib/fair-gate.ts'
+import { outboundLimits } from '../security/outbound-limits.ts'
 import type { Attempt, TestOrder } from '../wakes/channel.ts'
 import { type BuildRequest, originOf, tryInPlace, type WebhookTools } from './attempts.ts'
 

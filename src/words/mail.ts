@@ -16,6 +16,9 @@ export const receipts = ['accepted', 'routed', 'written', 'turn_started', 'seen'
 /** The evidence for a delivery, weakest first. The gateway never reports a stronger one than it has. Source: D11. */
 export type Receipt = (typeof receipts)[number]
 
+/** The longest wait of one read of the inbox, in seconds: clients and proxies give up after a minute. */
+export const mailWaitMax = 55
+
 /** Mail in an answer: the fields of S2-8 under their names there, and further fields of mail. */
 export interface PendingSignal {
   readonly signal_id: string

@@ -38,7 +38,7 @@ const counts = async ({ dataDir }: TestGateway) => {
 
 // The attack: a task to oneself, finished, with as many configs as it may have; then the next task.
 test('configs on finished tasks do not grow without bound: the oldest go, and those of open tasks stay', async () => {
-  await using s = await start({ pushConfigs: 20, pushConfigsPerTask: 10 })
+  await using s = await start({ owned: 20 })
   const { gateway, mallory } = s
   const push = configs(gateway, mallory)
   const own = (text: string) => gateway.send('mallory', text, { key: mallory.key })
@@ -65,21 +65,21 @@ test('configs on finished tasks do not grow without bound: the oldest go, and th
   for (let m = 0; m < 10; m++) await push.create(open.id, `o${m}`).catch(() => {})
   for (let m = 0; m < 10; m++) await push.create(more.id, `m${m}`)
   expect(await counts(gateway)).toEqual({ active: 20 })
-  await expect(push.create(finished[4]!, 'late')).rejects.toThrow('pushConfigs')
+  await expect(push.create(finished[4]!, 'late')).rejects.toThrow('owned')
 })
 
 test('the many configs of a revoked key send nothing at once, and are deleted in batches', async () => {
-  await using s = await start({ pushConfigs: 0, pushConfigsPerTask: 0 })
+  await using s = await start({ owned: 0 })
   const { gateway, clock, mallory } = s
   const { body: leaked } = await gateway.call('POST', '/v1/agents/mallory/keys', {}, mallory)
   const push = configs(gateway, { ...mallory, key: leaked.apiKey })
   const { id } = await gateway.send('mallory', 'x', { key: mallory.key })
   const { id: finished } = await gateway.send('mallory', 'y', { key: mallory.key })
   await gateway.move(mallory, finished, 'completed')
-  for (let n = 0; n < 120; n++) await push.create(id, `c${n}`)
-  for (let n = 0; n < 120; n++) await push.create(finished, `c${n}`)
+  for (let n = 0; n < 90; n++) await push.create(id, `c${n}`)
+  for (let n = 0; n < 90; n++) await push.create(finished, `c${n}`)
   await gateway.call('DELETE', `/v1/agents/mallory/keys/${leaked.keyId}`, undefined, mallory)
-  expect(await counts(gateway)).toEqual({ paused: 140 })
+  expect(await counts(gateway)).toEqual({ paused: 80 })
   await advanceUntil(
     clock,
     5_000,
@@ -90,16 +90,16 @@ test('the many configs of a revoked key send nothing at once, and are deleted in
   const reasons = events
     .filter(({ type }: { type: string }) => type === 'push_config.deleted')
     .map(({ data }: { data: JsonObject }) => data.reason)
-  expect(reasons).toEqual(Array(240).fill('key-revoked'))
+  expect(reasons).toEqual(Array(180).fill('key-revoked'))
 })
 
 test('an agent with many finished configs is removed with them', async () => {
-  await using s = await start({ pushConfigs: 0, pushConfigsPerTask: 0 })
+  await using s = await start({ owned: 0 })
   const { gateway, mallory } = s
   const push = configs(gateway, mallory)
   const { id } = await gateway.send('mallory', 'x', { key: mallory.key })
   await gateway.move(mallory, id, 'completed')
-  for (let n = 0; n < 120; n++) await push.create(id, `c${n}`)
+  for (let n = 0; n < 90; n++) await push.create(id, `c${n}`)
   expect((await gateway.call('DELETE', '/v1/agents/mallory')).status).toBeLessThan(300)
   expect(await counts(gateway)).toEqual({})
 })

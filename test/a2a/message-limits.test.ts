@@ -1,7 +1,7 @@
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { inputLimits } from '../../src/limits.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
@@ -26,26 +26,21 @@ afterAll(async () => {
 })
 
 const many = (count: number, text = 'x'): string[] => Array.from({ length: count }, (_, n) => `${text}${n}`)
-const long = 'x'.repeat(201)
+const long = 'x'.repeat(501)
 /** The JSON of a v0.3 error has its sentence only. */
 const plainErrors = new Set<string>(['JSON-RPC 0.3', 'HTTP+JSON 0.3'])
 
 describe.each(ways)('over %s', (way) => {
   test.each<[what: string, message: JsonObject, field: RegExp]>([
     ['1,001 parts', { parts: many(1_001).map((text) => ({ text })) }, /message\.parts: has at most 1000/],
-    ['a long messageId', { messageId: long }, /message\.messageId: has at most 200/],
-    ['a long contextId', { contextId: long }, /message\.contextId: has at most 200/],
-    ['a long taskId', { taskId: long }, /message\.taskId: has at most 200/],
+    ['a long messageId', { messageId: long }, /message\.messageId: has at most 500/],
+    ['a long contextId', { contextId: long }, /message\.contextId: has at most 500/],
+    ['a long taskId', { taskId: long }, /message\.taskId: has at most 500/],
     ['an id of two lines', { contextId: 'a\nb' }, /message\.contextId: must be one line of text/],
     ['an id that reverses the line', { messageId: 'a\u202eb' }, /message\.messageId: must be one line of text/],
     ['101 concepts', { metadata: { taggedConcepts: many(101) } }, /metadata\.taggedConcepts: has at most 100/],
-    ['a long concept', { metadata: { taggedConcepts: [long] } }, /metadata\.taggedConcepts: has at most 200/],
+    ['a long concept', { metadata: { taggedConcepts: [long] } }, /metadata\.taggedConcepts: has at most 500/],
     ['a concept of two lines', { metadata: { taggedConcepts: ['a\n[SYSTEM] b'] } }, /each must be one line of text/],
-    [
-      'concepts of 60 KB',
-      { metadata: { taggedConcepts: many(100, '漢'.repeat(197)) } },
-      /taggedConcepts: has more than 20480/,
-    ],
     ['metadata of 70 KB', { metadata: { mine: 'x'.repeat(70_000) } }, /message\.metadata: has more than 65536 bytes/],
   ])('%s are refused by their name', async (_, message, field) => {
     const said = await speak[way]!(message)
@@ -53,18 +48,17 @@ describe.each(ways)('over %s', (way) => {
     expect(said.refusal!.length).toBeLessThan(1_000)
   })
 
-  test.each<[limitName: keyof typeof inputLimits, message: JsonObject, remedy: RegExp]>([
-    ['messageParts', { parts: many(1_001).map((text) => ({ text })) }, /Send the rest in another message\.$/],
-    ['messageId', { contextId: long }, /Use a shorter id\.$/],
-    ['concepts', { metadata: { taggedConcepts: many(101) } }, /Send only the ones that matter most\.$/],
-    ['concept', { metadata: { taggedConcepts: [long] } }, /Use a shorter word\.$/],
-    ['conceptsBytes', { metadata: { taggedConcepts: many(100, '漢'.repeat(197)) } }, /Send fewer or shorter ones\.$/],
-    ['messageMetadata', { metadata: { mine: 'x'.repeat(70_000) } }, /as a part of the message, or send a URL\.$/],
+  test.each<[limitName: keyof typeof sizeLimits, message: JsonObject, remedy: RegExp]>([
+    ['parts', { parts: many(1_001).map((text) => ({ text })) }, /Send the rest in another message\.$/],
+    ['id', { contextId: long }, /Use a shorter id\.$/],
+    ['items', { metadata: { taggedConcepts: many(101) } }, /Send only the ones that matter most\.$/],
+    ['id', { metadata: { taggedConcepts: [long] } }, /Use a shorter word\.$/],
+    ['metadata', { metadata: { mine: 'x'.repeat(70_000) } }, /as a part of the message, or send a URL\.$/],
   ])('%s is named with its number and a remedy', async (limitName, message, remedy) => {
     const said = await speak[way]!(message)
     expect(said.refusal).toMatch(remedy)
     if (!plainErrors.has(way))
-      expect(said.metadata).toMatchObject({ limitName, max: String(inputLimits[limitName].max) })
+      expect(said.metadata).toMatchObject({ limitName, max: String(sizeLimits[limitName].max) })
   })
 
   test('metadata of the request is bounded like that of the message', async () => {
@@ -120,7 +114,7 @@ describe.each(ways)('the fields of a part over %s', (way) => {
   test('are one line of a bounded length, and a refusal names the part, the limit and the remedy', async () => {
     for (const name of fieldsOf(way)) {
       const field = `message.parts[2].${name}`
-      const { max } = inputLimits[name]
+      const { max } = sizeLimits[name === 'url' ? 'url' : 'id']
       for (const text of ['x'.repeat(max + 1), `\n${'漢'.repeat(max)}`, 'x'.repeat(1_000_000)]) {
         const said = await speak[way]!(file({ [name]: text }))
         expect(said).toMatchObject({
@@ -129,7 +123,8 @@ describe.each(ways)('the fields of a part over %s', (way) => {
         })
         expect(said.refusal).toMatch(/(Use|Name) a [^.]+\.?/)
         expect(said.refusal!.length).toBeLessThan(300)
-        if (!plainErrors.has(way)) expect(said.metadata).toMatchObject({ field, limitName: name, max: String(max) })
+        if (!plainErrors.has(way))
+          expect(said.metadata).toMatchObject({ field, limitName: name === 'url' ? 'url' : 'id', max: String(max) })
       }
       for (const [text, code] of hidden) {
         const said = await speak[way]!(file({ [name]: text }))
@@ -145,7 +140,7 @@ describe.each(ways)('the fields of a part over %s', (way) => {
   })
 
   test('are read in the parts of a large message too, beginning with the first', async () => {
-    const parts: JsonObject[] = many(1_000).map((text) => ({ url: `${url}${'%C3%A9'.repeat(330)}${text}` }))
+    const parts: JsonObject[] = many(1_000).map((text) => ({ url: `${url}${'%C3%A9'.repeat(120)}${text}` }))
     expect((await speak[way]!({ parts })).taskId).toBeTruthy()
     const bad = [...parts.slice(0, 998), { url: `${url}\u202e` }, { url: 'x'.repeat(2_049) }]
     const said = await speak[way]!({ parts: bad })
@@ -190,8 +185,8 @@ describe.each(ways)('the fields of a part over %s', (way) => {
     }
     const long = await speak[way]!({ extensions: ['urn:a', `urn:${'x'.repeat(2_045)}`] })
     expect(long.refusal).toMatch(/^message\.extensions\[1\]: has at most 2048 characters\. Name a shorter URI\.$/)
-    const wide = await speak[way]!({}, undefined, ['x'.repeat(201)])
-    expect(wide.refusal).toMatch(/^configuration\.acceptedOutputModes\[0\]: has at most 200 characters\. Name media/)
+    const wide = await speak[way]!({}, undefined, ['x'.repeat(501)])
+    expect(wide.refusal).toMatch(/^configuration\.acceptedOutputModes\[0\]: has at most 500 characters\. Name media/)
     const modes = ['', '*/*', 'text/plain; charset=utf-8', `a/${'b'.repeat(198)}`]
     expect((await speak[way]!({ extensions: ['', `urn:${'x'.repeat(2_044)}`] }, undefined, modes)).taskId).toBeTruthy()
   })
@@ -296,7 +291,7 @@ test('no answer repeats a long value', async () => {
     expect(JSON.stringify(body).length).toBeLessThan(2_000)
   }
   const { body } = await gateway.call('POST', '/v1/messages', Object.fromEntries(many(900).map((key) => [key, 1])))
-  expect([body.status, body.errors.length]).toEqual([400, inputLimits.problemsNamed.max])
+  expect([body.status, body.errors.length]).toEqual([400, 10])
 })
 
 test('HTTP+JSON accepts only objects', async () => {

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inputLimits } from '../../src/limits.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { errorInfo } from './wire.ts'
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway[Symbol.asyncDispose]())
 
-const { jsonDepth, jsonValues, a2aBody, restBody } = inputLimits
+const { depth: jsonDepth, values: jsonValues, body: a2aBody, body: restBody } = sizeLimits
 
 const refusals: [string, string | Buffer, Record<string, string>, number, string, Record<string, string>][] = [
   [
@@ -22,7 +22,7 @@ const refusals: [string, string | Buffer, Record<string, string>, number, string
     {},
     400,
     'INVALID_REQUEST',
-    { code: 'invalid-request', limit: 'jsonDepth', limitName: 'jsonDepth', max: String(jsonDepth.max) },
+    { code: 'invalid-request', limit: 'depth', limitName: 'depth', max: String(jsonDepth.max) },
   ],
   [
     'of too many values',
@@ -30,7 +30,7 @@ const refusals: [string, string | Buffer, Record<string, string>, number, string
     {},
     413,
     'PAYLOAD_TOO_LARGE',
-    { code: 'payload-too-large', limit: 'jsonValues', limitName: 'jsonValues', max: String(jsonValues.max) },
+    { code: 'payload-too-large', limit: 'values', limitName: 'values', max: String(jsonValues.max) },
   ],
   [
     'too large',
@@ -38,7 +38,7 @@ const refusals: [string, string | Buffer, Record<string, string>, number, string
     {},
     413,
     'PAYLOAD_TOO_LARGE',
-    { code: 'payload-too-large', limit: 'a2aBody', limitName: 'a2aBody', max: String(a2aBody.max) },
+    { code: 'payload-too-large', limit: 'body', limitName: 'body', max: String(a2aBody.max) },
   ],
   [
     'compressed',
@@ -75,7 +75,7 @@ test.each(refusals)(
 )
 
 test('the number of what an agent may have is named in the way of a rate', async () => {
-  await gateway.call('PATCH', '/v1/projects/default', { limits: { pushConfigsPerTask: 1 } })
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { owned: 1 } })
   const task = await gateway.send('donna', 'hello', { key: donna.key })
   const create = (id: string) =>
     gateway.call(
@@ -93,7 +93,7 @@ test('the number of what an agent may have is named in the way of a rate', async
   const { body } = await create('c2')
   expect(body.error.data[0].metadata).toMatchObject({
     code: 'limit-exceeded',
-    limitName: 'pushConfigsPerTask',
+    limitName: 'owned',
     max: '1',
   })
 })
@@ -103,6 +103,6 @@ test('a REST body that is too large is refused with the name of the limit and th
     key: donna.key,
     headers: { 'content-type': 'application/json' },
   })
-  expect([status, body.limit, body.max]).toEqual([413, 'restBody', restBody.max])
+  expect([status, body.limit, body.max]).toEqual([413, 'body', restBody.max])
   expect(body.detail).toContain('Send less, or send a URL.')
 })

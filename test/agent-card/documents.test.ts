@@ -16,7 +16,7 @@ import { type CardAgent, CardDocuments } from '../../src/agent-card/documents.ts
 import { agentExtensionUri } from '../../src/agent-card/extended-card.ts'
 import { toLegacyCard } from '../../src/agent-card/legacy-card.ts'
 import { type CardSigner, createCardSigner, createCardSigningKey } from '../../src/agent-card/signing.ts'
-import { projectLimits } from '../../src/share-limits.ts'
+import { projectLimits } from '../../src/limits.ts'
 import { donna, publicUrl } from './subject.ts'
 
 // The SDK's verifier reports every signature that fails.

@@ -4,7 +4,6 @@ import { readAudit } from '../../src/audit/audit-store.ts'
 import type { AuditEntry } from '../../src/audit/entry.ts'
 import { printable } from '../../src/audit/printable.ts'
 import { detailed, RefusedAttempts } from '../../src/audit/refused-attempts.ts'
-import { auditLimits } from '../../src/gateway-limits.ts'
 import { silentLogger } from '../../src/logger.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
@@ -180,7 +179,7 @@ test('beyond the records of a project each outcome has one, and no attempt is le
 
 test('while the store accepts no writes a bounded number of records waits, and the audit counts the lost ones', async () => {
   const allow = await refuseInserts(directory.path, 'audit')
-  const { max } = auditLimits.waiting
+  const max = 10_000
   for (let i = 0; i < max + 500; i++) audit.note(entry({ target: `MESSAGE:${i}` }))
   audit.refuse(entry({ outcome: 'forbidden' }))
   await audit.flush()

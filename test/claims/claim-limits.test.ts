@@ -11,7 +11,7 @@ const refsOf = async (gateway: TestGateway, owner: string): Promise<string[]> =>
 /** A project where each agent may own four refs. */
 async function startTeam() {
   const gateway = await startGateway()
-  await gateway.call('PATCH', '/v1/projects/default', { limits: { claims: 4 } })
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { owned: 4 } })
   const mallory = await gateway.addAgent('mallory')
   const bob = await gateway.addAgent('bob')
   return { gateway, mallory, bob, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() }

@@ -50,19 +50,6 @@ export const refusalCases: readonly FixtureCase[] = [
     }
     return post('/v1/messages', again, lola.key)
   }),
-  {
-    folder: 'problems/request-timeout',
-    shows: 'A body that hardly arrives is not waited for.',
-    render: () =>
-      exchange(
-        async (world) => {
-          const { key } = await world.gateway.addAgent('@lola')
-          await world.gateway.addAgent('@donna')
-          return { ...post('/v1/messages', { to: '@donna', subject: 'Lunch?' }, key), isSlow: true }
-        },
-        { connectionBounds: { bodyGrace: 0.4 } },
-      ),
-  },
   problem('limit-exceeded', 'A project has as many agents as its limit allows.', async (world) => {
     await limit(world, { agents: 1 })
     await world.gateway.addAgent('@donna')

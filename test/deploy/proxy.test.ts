@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { companyLimits, connectionLimits } from '../../src/gateway-limits.ts'
-import { inputLimits } from '../../src/limits.ts'
+import { connectionLimits, MiB } from '../../src/limits.ts'
 
 const nginx = readFileSync(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8')
 const [beforeHttp, http, grpc] = nginx.split(/^ {2}server \{$/m) as [string, string, string]
@@ -21,7 +20,7 @@ function value(text: string, directive: string): number {
 }
 
 test('it accepts the bodies that a gateway accepts, and buffers none without a key', () => {
-  const { max } = inputLimits.a2aBody
+  const max = 16 * MiB
   expect(value(http, 'client_max_body_size')).toBe(max)
   // The message and the five bytes before it.
   expect(value(grpc, 'client_max_body_size')).toBeGreaterThanOrEqual(max + 5)
@@ -46,6 +45,9 @@ test('slow senders, and addresses above the limit of a gateway, are disconnected
   expect(beforeHttp).toMatch(/limit_conn_zone \$binary_remote_addr zone=connections:\d+m;/)
   expect(beforeHttp).toMatch(/limit_req_zone \$binary_remote_addr zone=requests:\d+m rate=\d+r\/s;/)
   expect(beforeHttp).toMatch(/limit_req zone=requests burst=\d+ nodelay;/)
+  // Of one key, whatever addresses it comes from.
+  expect(beforeHttp).toMatch(/limit_conn_zone \$http_authorization zone=key_connections:\d+m;/)
+  expect(beforeHttp).toMatch(/limit_req_zone \$http_authorization zone=key_requests:\d+m rate=\d+r\/s;/)
   for (const limit of ['limit_conn_status', 'limit_req_status']) expect(beforeHttp).toContain(`${limit} 429;`)
 })
 
@@ -62,9 +64,8 @@ test('a reader that reads nothing is disconnected when a gateway would do it', (
 })
 
 test('an idle connection of a client is closed when a gateway would do it, and the client is told', () => {
-  const { keepAlive, grpcIdle } = connectionLimits
-  expect(values(http, 'keepalive_timeout')).toEqual([keepAlive.max, keepAlive.max])
-  expect(value(grpc, 'keepalive_timeout')).toBe(grpcIdle.max)
+  expect(values(http, 'keepalive_timeout')).toEqual([5, 5])
+  expect(value(grpc, 'keepalive_timeout')).toBe(300)
   expect(value(grpc, 'http2_max_concurrent_streams')).toBe(connectionLimits.grpcCalls.max)
 })
 
@@ -73,15 +74,15 @@ test('a body that waits for its turn at a gateway is not given up', () => {
     [http, 'proxy_send_timeout'],
     [grpc, 'grpc_send_timeout'],
   ] as const) {
-    expect(value(server, directive)).toBeGreaterThan(companyLimits.largeWait.max)
+    expect(value(server, directive)).toBeGreaterThan(30)
   }
 })
 
 test('it closes an idle connection to a gateway before the gateway does', () => {
   const upstream = /upstream gateways \{([\s\S]*?)\}/.exec(beforeHttp)?.[1] ?? ''
-  expect(value(upstream, 'keepalive_timeout')).toBeLessThan(connectionLimits.keepAlive.max)
+  expect(value(upstream, 'keepalive_timeout')).toBeLessThan(5)
   const [, grpcUpstream] = /upstream gateways_grpc \{([\s\S]*?)\}/.exec(beforeHttp) ?? []
-  expect(value(grpcUpstream ?? '', 'keepalive_timeout')).toBeLessThan(connectionLimits.grpcIdle.max)
+  expect(value(grpcUpstream ?? '', 'keepalive_timeout')).toBeLessThan(300)
 })
 
 test('a stream lives as long as it likes', () => {

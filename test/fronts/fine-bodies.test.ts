@@ -1,11 +1,7 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { BodyPieces } from '../../src/fronts/body-pieces.ts'
-import { connectionLimits } from '../../src/gateway-limits.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 
-const { bodyPieces } = connectionLimits
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -31,8 +27,7 @@ test.each(paths)('a body of very many small chunks is refused with a reason: %s'
   sending.socket.write(head(path, gateway.adminKey) + '1\r\nx\r\n'.repeat(20_000))
   await sending.closed
   expect(sending.text()).toMatch(/^HTTP\/1.1 413 /)
-  expect(sending.text()).toContain(`more than ${bodyPieces.max} chunks`)
-  expect(sending.text()).toContain('"limit":"bodyPieces"')
+  expect(sending.text()).toContain(`more than 256 chunks`)
 })
 
 test.each(paths)('a connection that sends such a body without a valid key is closed: %s', async (path) => {
@@ -67,25 +62,4 @@ test.each([
   const answer = await sending.answered('"messageId"')
   const [, id] = /"messageId":"([^"]+)"/.exec(answer)!
   expect((await gateway.call('GET', `/v1/messages/${id}`)).body.body).toBe(body)
-})
-
-test('pieces that are passed on are the body, in its order, whatever their sizes', () => {
-  const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 6_000 })), {
-    minLength: 250,
-    maxLength: 700,
-  })
-  fc.assert(
-    fc.property(sizes, (all) => {
-      const pieces = new BodyPieces(Number.POSITIVE_INFINITY)
-      const given = all.map((size, nth) => Buffer.alloc(size, nth))
-      const passed: Buffer[] = []
-      const pass = (piece: Buffer): boolean => passed.push(piece) > 0
-      for (const piece of given) pieces.take(piece, pass)
-      pieces.passRest(pass)
-      expect(Buffer.concat(passed).equals(Buffer.concat(given))).toBe(true)
-      // Those that wait to be read are few: the first ones, and then 4 KiB or more each, but for the last ones before a large one.
-      expect(passed.length).toBeLessThanOrEqual(256 + 1 + 2 * (Buffer.concat(given).length / 4_096))
-    }),
-    { numRuns: 50 },
-  )
 })

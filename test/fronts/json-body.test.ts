@@ -2,11 +2,14 @@ import { connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import express, { type RequestHandler } from 'express'
 import { expect, test } from 'vitest'
+import { Admission } from '../../src/admission/admission.ts'
 import { toProblem } from '../../src/errors.ts'
 import { parseJson } from '../../src/fronts/json-body.ts'
 import { fromExpress } from '../../src/fronts/problem.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 
 const limit = 300
+const context = { admission: new Admission({ clock: systemClock, bodyMax: limit }), bodyMax: limit }
 const type = ['application/json', 'application/a2a+json']
 
 /** A server that answers with the body that it read, or with the problem of it. */
@@ -54,7 +57,7 @@ test.each([
   ['half of a surrogate pair', '{"a":"\\ud800"}'],
 ])('a body that is %s is read the same, however its type is written', async (_what, body) => {
   for (const strict of [true, false]) {
-    await using server = await serveEcho(parseJson(limit, type, strict))
+    await using server = await serveEcho(parseJson(context, type, strict))
     expect(await post(server.port, body)).toEqual(await post(server.port, body, unusual))
   }
 })
@@ -66,20 +69,20 @@ test.each([
   ['br', brotliCompressSync],
   ['gzip, identity', gzipSync],
 ])('a body with the encoding %s is not decompressed', async (encoding, compress) => {
-  await using server = await serveEcho(parseJson(limit, type))
+  await using server = await serveEcho(parseJson(context, type))
   const { status, answer } = await post(server.port, compress('{"a":1}'), { 'content-encoding': encoding })
   expect([status, answer.code]).toEqual([415, 'unsupported-media-type'])
   expect(answer.message).toContain('Send the body uncompressed')
 })
 
 test('a body that says that it is not compressed is read', async () => {
-  await using server = await serveEcho(parseJson(limit, type))
+  await using server = await serveEcho(parseJson(context, type))
   const answer = await post(server.port, '{"a":1}', { 'content-encoding': 'identity' })
   expect(answer).toEqual({ status: 200, answer: { body: { a: 1 } } })
 })
 
 test('a body that arrives in pieces is put together', async () => {
-  await using server = await serveEcho(parseJson(limit, type))
+  await using server = await serveEcho(parseJson(context, type))
   const socket = connect(server.port, '127.0.0.1')
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"a":"')
   await new Promise((resolve) => setImmediate(resolve))
@@ -92,7 +95,7 @@ test('a body that arrives in pieces is put together', async () => {
 })
 
 test('a client that goes away before the end of its body ends the request', async () => {
-  await using server = await serveEcho(parseJson(limit, type))
+  await using server = await serveEcho(parseJson(context, type))
   const socket = connect(server.port, '127.0.0.1')
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"a":', () =>
     setImmediate(() => socket.destroy()),

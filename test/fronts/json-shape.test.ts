@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { requireModestJson } from '../../src/fronts/json-shape.ts'
-import { inputLimits } from '../../src/limits.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { servedMs } from '../support/served-time.ts'
 
-const { max: depthMax } = inputLimits.jsonDepth
-const { max: valuesMax } = inputLimits.jsonValues
+const { max: depthMax } = sizeLimits.depth
+const { max: valuesMax } = sizeLimits.values
 const nested = (levels: number, inner = ''): string => `${'['.repeat(levels)}${inner}${']'.repeat(levels)}`
 const check = (text: string): number => requireModestJson(Buffer.from(text))
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
-import { operatorAllowances } from '../../src/operator-limits.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
+
+/** As much as a project. */
+const atOnce = 20_000
 
 test('an operator key that floods is refused on every binding, and the admin key is answered', async () => {
   await using gateway = await startGateway({ overrides: { clock: new FakeClock() } })
@@ -10,7 +12,7 @@ test('an operator key that floods is refused on every binding, and the admin key
   const { body: made } = await gateway.call('POST', '/v1/operator-keys', { role: 'viewer' })
   const key = made.operatorKey as string
   const statuses = new Map<number, number>()
-  let left = operatorAllowances.operatorRequestsPerMinute.max + 20
+  let left = atOnce + 20
   const ask = async () => {
     while (left-- > 0) {
       const { status } = await gateway.call('GET', '/v1/whoami', undefined, { key })
@@ -18,9 +20,9 @@ test('an operator key that floods is refused on every binding, and the admin key
     }
   }
   await Promise.all(Array.from({ length: 20 }, ask))
-  expect(Object.fromEntries(statuses)).toEqual({ 200: operatorAllowances.operatorRequestsPerMinute.max, 429: 20 })
+  expect(Object.fromEntries(statuses)).toEqual({ 200: atOnce, 429: 20 })
 
-  const limitName = 'operatorRequestsPerMinute'
+  const limitName = 'requestsPerMinute'
   const rest = await gateway.call('GET', '/v1/whoami', undefined, { key })
   expect(rest.headers.get('retry-after')).toBe('1')
   expect(rest.body).toMatchObject({ code: 'rate-limited', limitName, detail: expect.stringContaining('Wait 1 s') })

@@ -2,11 +2,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HttpServer } from '../../src/fronts/http-server.ts'
-import { connectionLimits } from '../../src/gateway-limits.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 
-const { pipelined, grpcCalls, grpcCallsUnproven } = connectionLimits
+const pipelinedMax = 4
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -38,7 +37,7 @@ async function pipeline(count: number, request: string): Promise<{ answers: numb
 const healthz = 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
 
 test('a client may send a few requests before it reads the answers', async () => {
-  expect(await pipeline(pipelined.max, healthz)).toEqual({ answers: pipelined.max, isClosed: false })
+  expect(await pipeline(pipelinedMax, healthz)).toEqual({ answers: pipelinedMax, isClosed: false })
 })
 
 test.each([
@@ -49,7 +48,7 @@ test.each([
   async (_how, request) => {
     const { answers, isClosed } = await pipeline(1_500, request)
     expect(isClosed).toBe(true)
-    expect(answers).toBeLessThanOrEqual(pipelined.max)
+    expect(answers).toBeLessThanOrEqual(pipelinedMax)
     expect((await gateway.call('GET', '/healthz')).status).toBe(200)
   },
 )
@@ -61,7 +60,7 @@ test('a connection with more unanswered requests than it may have is closed', as
 })
 
 test('after a reset, the unanswered requests of a connection free their places: other requests of the agent begin', async () => {
-  await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsAtOnce: 4, requestsInLine: 4 } })
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsAtOnce: 4, requestsQueued: 4 } })
   const { key } = await gateway.addAgent('lola')
   const { hostname, port } = new URL(gateway.url)
   // The body never comes, so that the first request has a place until its connection closes.
@@ -71,36 +70,34 @@ test('after a reset, the unanswered requests of a connection free their places: 
     const socket = connect(Number(port), hostname)
     socket.on('error', () => {})
     await once(socket, 'connect')
-    socket.write(`${waits.repeat(pipelined.max - 1)}${begun}Content-Length: 10\r\n\r\n`)
+    socket.write(`${waits.repeat(pipelinedMax - 1)}${begun}Content-Length: 10\r\n\r\n`)
     await once(socket, 'data')
     socket.resetAndDestroy()
   }
   for (let n = 0; n < 8; n++) expect((await gateway.call('GET', '/v1/whoami', undefined, { key })).status).toBe(200)
 })
 
-test('when a connection closes, all of its unwritten answers close', async () => {
+test('the requests of a connection are worked on one after the other, and none that waits begins when it has closed', async () => {
   const server = new HttpServer()
-  const closed: number[] = []
-  let begun = 0
-  server.serve((_req, res) => {
-    const nth = begun++
-    res.once('close', () => closed.push(nth))
-  })
+  const begun: (() => void)[] = []
+  server.serve((_req, res) => void begun.push(() => res.end('ok')))
   const { hostname, port } = new URL(await server.listen('127.0.0.1', 0))
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
   await once(socket, 'connect')
-  socket.write(healthz.repeat(pipelined.max))
-  await until(
-    () => begun,
-    (count) => count === pipelined.max,
-  )
+  socket.write(healthz.repeat(pipelinedMax))
+  const untilBegun = (count: number) =>
+    until(
+      () => begun.length,
+      (found) => found === count,
+    )
+  await untilBegun(1)
+  begun[0]!()
+  await untilBegun(2)
   socket.resetAndDestroy()
-  await until(
-    () => closed.length,
-    (count) => count === pipelined.max,
-  )
+  await once(socket, 'close')
   await server.close()
+  expect(begun).toHaveLength(2)
 })
 
 /** The HTTP/2 frames of a client that begins so many calls without a look at the settings of the server. */
@@ -128,7 +125,7 @@ function framesOf(calls: number): Buffer {
   return Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(0x4, 0, 0), ...begun])
 }
 
-test('a gRPC connection that ignores the number of calls that it may have is closed at once', async () => {
+test('a gRPC connection that begins many calls without a valid key is closed', async () => {
   const [hostname, port] = gateway.grpcTarget!.split(':')
   const begin = async (calls: number) => {
     const socket = connect(Number(port), hostname)
@@ -137,8 +134,8 @@ test('a gRPC connection that ignores the number of calls that it may have is clo
     socket.write(framesOf(calls))
     return socket
   }
-  const flood = await begin(20 * grpcCalls.max)
-  const modest = await begin(grpcCallsUnproven.max)
+  const flood = await begin(2_000)
+  const modest = await begin(50)
   await once(flood, 'close')
   expect(modest.closed).toBe(false)
   modest.destroy()

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect } from 'node:net'
 import type { Response } from 'express'
 import { expect, test, vi } from 'vitest'
+import { UnreadAnswers } from '../../src/admission/unread-answers.ts'
 import { EventStream } from '../../src/fronts/sse.ts'
-import { Unsent } from '../../src/fronts/unsent.ts'
 
 test('a stream whose client has gone before it begins leaves no timer and writes nothing', async () => {
   await using server = createServer().listen(0, '127.0.0.1')
@@ -17,8 +17,8 @@ test('a stream whose client has gone before it begins leaves no timer and writes
   await closed
   vi.useFakeTimers({ toFake: ['setInterval'] })
   try {
-    const reader = { keyId: 'key', revoked: new AbortController().signal, farewell: () => ({}) }
-    const stream = new EventStream(res as Response, reader, new Unsent())
+    const reader = { caller: { address: 'here' }, revoked: new AbortController().signal, farewell: () => ({}) }
+    const stream = new EventStream(res as Response, reader, new UnreadAnswers())
     expect(vi.getTimerCount()).toBe(0)
     expect(stream.write('data: 1\n\n')).toBe(false)
   } finally {

@@ -6,11 +6,10 @@ import { join } from 'node:path'
 import type { Request, Response } from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { UnreadAnswers } from '../../src/admission/unread-answers.ts'
 import { socketTransport } from '../../src/fronts/rest/wake-stream/socket-transport.ts'
-import { Unsent } from '../../src/fronts/unsent.ts'
 import { takeUpgrade } from '../../src/fronts/upgrade.ts'
 import { keepAlive } from '../../src/fronts/web-socket.ts'
-import { openLimits } from '../../src/gateway-limits.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { connectRaw } from '../support/raw-connection.ts'
 import { until } from '../support/until.ts'
@@ -139,9 +138,9 @@ describe('a message of the client', () => {
   const closing: [what: string, send: (socket: WebSocket) => void, code: number][] = [
     ['that is binary', (socket) => socket.send(Buffer.from('[]'), { binary: true }), 1003],
     ['that is not UTF-8', (socket) => socket.send(Buffer.from([0xc3, 0x28]), { binary: false }), 1007],
-    ['that is too large', (socket) => socket.send('x'.repeat(openLimits.socketFrame.max + 1)), 1009],
-    ['of more fragments than may be', (socket) => fragments(socket, openLimits.socketFragments.max + 1), 1008],
-    ['beside more pongs than may be', (socket) => pongs(socket, openLimits.socketControls.max + 1), 1008],
+    ['that is too large', (socket) => socket.send('x'.repeat(256 * 1024 + 1)), 1009],
+    ['of more fragments than may be', (socket) => fragments(socket, 256 + 1), 1008],
+    ['beside more pongs than may be', (socket) => pongs(socket, 64 + 1), 1008],
   ]
   test.each(closing)('%s closes the WebSocket with its code', async (_what, send, code) => {
     using reader = await openWakeSocket(gateway, donna, [id])
@@ -236,10 +235,10 @@ test('compression is not spoken', async () => {
 
 test('a reader that takes nothing is ended when its key has too many unread bytes', async () => {
   const bytesMax = 1_000_000
-  const unsent = new Unsent({ bytesMax, loadingMax: 4 })
+  const unread = new UnreadAnswers(bytesMax)
   const left = new AbortController()
   const reader = {
-    keyId: 'key',
+    caller: { address: 'here' },
     revoked: new AbortController().signal,
     farewell: () => ({}),
     leave: () => left.abort(),
@@ -248,7 +247,7 @@ test('a reader that takes nothing is ended when its key has too many unread byte
   server.on('upgrade', async (req, socket, head) => {
     const res = new ServerResponse(req)
     takeUpgrade(res, { socket: socket as Socket, head })
-    const parts = { subscriptions: 1, unsent, answer: async () => undefined }
+    const parts = { subscriptions: 1, unread, answer: async () => ({ event: 'receipts' as const, data: {} }) }
     const transport = socketTransport({ req: req as Request, res: res as Response }, reader, parts)
     await transport.open()
     // The buffers of the system take a few megabytes before anything waits.
@@ -264,7 +263,7 @@ test('a reader that takes nothing is ended when its key has too many unread byte
   await once(client, 'open')
   client.pause()
   await until(
-    () => left.signal.aborted && unsent.bytesOf('key') === 0,
+    () => left.signal.aborted && unread.bytesOf({ address: 'here' }) === 0,
     (isEnded) => isEnded,
   )
   client.terminate()
@@ -313,7 +312,7 @@ describe('from one ping to the next', () => {
 
   test('a client that sends more messages than it may is closed', async () => {
     await using s = await kept(3_600_000)
-    for (let count = 0; count <= openLimits.socketMessages.max; count += 1) s.client.send('')
+    for (let count = 0; count <= 5_000; count += 1) s.client.send('')
     expect(await s.code).toBe(1008)
   })
 
@@ -322,7 +321,7 @@ describe('from one ping to the next', () => {
     let pings = 0
     s.client.on('ping', () => {
       pings += 1
-      pongs(s.client, openLimits.socketControls.max / 2)
+      pongs(s.client, 64 / 2)
     })
     await until(
       () => pings,

@@ -10,8 +10,8 @@ import {
   status,
 } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
+import { UnreadAnswers } from '../../src/admission/unread-answers.ts'
 import { MeteredCall } from '../../src/fronts/grpc/metered-call.ts'
-import { Unsent } from '../../src/fronts/unsent.ts'
 
 const asItIs = (bytes: Buffer): Buffer => bytes
 const method: MethodDefinition<Buffer, Buffer> = {
@@ -25,13 +25,13 @@ const method: MethodDefinition<Buffer, Buffer> = {
 }
 
 test('an answer over gRPC to a client that has gone away does not count as unread', async () => {
-  const unsent = new Unsent()
-  const meter = { unsent, stallMs: 60_000, refusal: () => expect.unreachable() }
+  const unread = new UnreadAnswers()
+  const meter = { unread, stallMs: 60_000, refusal: () => expect.unreachable() }
   const server = new Server({
     interceptors: [
       (definition, wire) => {
         const call = new MeteredCall(wire, {}, definition, meter)
-        call.count({ keyId: 'key' }, () => {})
+        call.count({ address: 'here' }, () => {})
         return call
       },
     ],
@@ -68,7 +68,7 @@ test('an answer over gRPC to a client that has gone away does not count as unrea
     call.cancel()
     expect(await code).toEqual([status.CANCELLED])
     await answered
-    expect(unsent.bytesOf('key')).toBe(0)
+    expect(unread.bytesOf({ address: 'here' })).toBe(0)
   } finally {
     client.close()
     server.forceShutdown()

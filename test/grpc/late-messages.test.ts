@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type AnswerReader, Unsent } from '../../src/fronts/unsent.ts'
+import { type AnswerReader, UnreadAnswers } from '../../src/admission/unread-answers.ts'
 import { run } from '../cli/terminal.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
@@ -13,11 +13,11 @@ import { bearer, halfSent } from './raw-client.ts'
 // The attack: a call whose key is good when it begins, and whose message arrives after the key has ended.
 
 /** Remembers whose keys were checked: each call asks whether there is room for its answer, once its key was found. */
-class Checked extends Unsent {
+class Checked extends UnreadAnswers {
   readonly keys = new Set<string>()
 
   override requireRoom(reader: AnswerReader, bytes = 0): void {
-    this.keys.add(reader.keyId)
+    if ('keyId' in reader) this.keys.add(reader.keyId)
     super.requireRoom(reader, bytes)
   }
 }
@@ -25,7 +25,7 @@ class Checked extends Unsent {
 const checked = new Checked()
 let gateway: TestGateway
 beforeAll(async () => {
-  gateway = await startGateway({ overrides: { unsent: checked } })
+  gateway = await startGateway({ overrides: { unread: checked } })
   await gateway.addAgent('donna')
 })
 afterAll(() => gateway[Symbol.asyncDispose]())
@@ -73,15 +73,15 @@ describe.each(['1.0', '0.3'] as const)('a call of v%s whose message arrives late
 
 test('a call with an admin key that ended meanwhile does nothing', async () => {
   const clock = new FakeClock(Date.now())
-  const unsent = new Checked()
-  await using gateway = await startGateway({ overrides: { clock, unsent } })
+  const unread = new Checked()
+  await using gateway = await startGateway({ overrides: { clock, unread } })
   await gateway.addAgent('donna')
   const { id } = await gateway.send('donna', 'work')
-  unsent.keys.clear()
+  unread.keys.clear()
   const { message } = calls['1.0'](id)
   using call = halfSent(gateway.grpcTarget, { method: 'cancelTask', message, sent: bearer(gateway.adminKey) })
   await until(
-    () => unsent.keys.size,
+    () => unread.keys.size,
     (size) => size > 0,
   )
   const env = { ROUSE_DATA_DIR: gateway.dataDir, ...(await storeEnv(gateway.dataDir)) }
@@ -98,17 +98,17 @@ test('a call with an admin key that ended meanwhile does nothing', async () => {
 
 test('a call with a key that expired meanwhile does nothing', async () => {
   const clock = new FakeClock()
-  const unsent = new Checked()
-  await using gateway = await startGateway({ overrides: { clock, unsent } })
+  const unread = new Checked()
+  await using gateway = await startGateway({ overrides: { clock, unread } })
   for (const handle of ['donna', 'spy']) await gateway.addAgent(handle)
   // Less than until a sweep ends an expired key as a revocation does.
   const { apiKey, keyId } = (await gateway.call('POST', '/v1/agents/spy/keys', { expiresInSeconds: 10 })).body
   const { id } = await gateway.send('donna', 'work', { key: apiKey })
-  unsent.keys.clear()
+  unread.keys.clear()
   const { message } = calls['1.0'](id)
   using call = halfSent(gateway.grpcTarget, { method: 'cancelTask', message, sent: bearer(apiKey) })
   await until(
-    () => unsent.keys,
+    () => unread.keys,
     (keys) => keys.has(keyId),
   )
   clock.advance(10_000)

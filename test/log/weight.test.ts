@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoryLimits } from '../../src/gateway-limits.ts'
-import { outputLimits } from '../../src/limits.ts'
+import { KiB, MiB, sizeLimits } from '../../src/limits.ts'
 import type { LogEvent, NewEvent } from '../../src/log/event.ts'
 import { RecentEvents } from '../../src/log/recent-events.ts'
 import { startGateway } from '../support/gateway.ts'
@@ -17,8 +16,8 @@ test('a flood of the largest events is cached up to a bound, with the newest', (
     const event = { projectId: 'default', logId, type: 'message.sent', data } as unknown as LogEvent
     recent.add([{ ...event, trigger: 'SENT_TO_ME', taskId: null }], [{ audience: ['agent'] } as unknown as NewEvent])
   }
-  expect(recent.weight).toBeLessThanOrEqual(memoryLimits.recentWeight.max)
-  expect(recent.weight).toBeGreaterThan(memoryLimits.recentWeight.max / 2)
+  expect(recent.weight).toBeLessThanOrEqual(16 * MiB)
+  expect(recent.weight).toBeGreaterThan((16 * MiB) / 2)
   const page = recent.page('default', 'agent', { after: 4_990, upTo: 5_000, limit: 100 })
   expect(page?.map(({ logId }) => logId)).toEqual([4991, 4992, 4993, 4994, 4995, 4996, 4997, 4998, 4999, 5000])
   expect(recent.page('default', 'agent', { after: 1, upTo: 5_000, limit: 100 })).toBeUndefined()
@@ -58,7 +57,7 @@ test('a hundred of the largest messages fill neither memory, nor disk, nor a pag
   const logIds: number[] = []
   for (let since = 0, more = true; more; ) {
     const { body } = await gateway.call('GET', `/v1/events?since=${since}&limit=1000`, undefined, mallory)
-    expect(JSON.stringify(body).length).toBeLessThan(outputLimits.eventPage.max + 64 * 1024)
+    expect(JSON.stringify(body).length).toBeLessThan(sizeLimits.page.max + 64 * 1024)
     logIds.push(...body.events.map(({ logId }: { logId: number }) => logId))
     since = body.nextSince
     more = body.more
@@ -77,7 +76,7 @@ test('a hundred of the largest messages fill neither memory, nor disk, nor a pag
   )
   await again.send('mallory', 'one more', { key: mallory.key, message: { metadata } })
   const wakes = await receiver.waitFor(receiver.wakes.length + 1)
-  for (const { raw } of wakes) expect(raw.length).toBeLessThan(outputLimits.wakePayload.max + 1_024)
+  for (const { raw } of wakes) expect(raw.length).toBeLessThan(64 * KiB + 1_024)
   expect((await again.call('GET', '/readyz')).status).toBe(200)
 })
 

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { startCrowded } from '../support/crowded.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 
 const body = 'x'.repeat(30_000)
@@ -16,25 +15,6 @@ async function writeThread(gateway: TestGateway, count = 130): Promise<string> {
   await Promise.all(Array.from({ length: count - 1 }, () => send(messageId)))
   return threadId
 }
-
-test('large threads share what their reader may read, though each has a path of its own', async () => {
-  await using crowded = await startCrowded()
-  const { gateway, read } = crowded
-  const threads = [await writeThread(gateway), await writeThread(gateway)]
-  expect(await read(`/v1/threads/${threads[0]}?limit=200`)).toBe(200)
-  expect(await read(`/v1/threads/${threads[1]}?limit=200`)).toBe(429)
-  expect(await read(`/v1/threads/${threads[1]}?limit=1`)).toBe(200)
-})
-
-test('a small answer does not make the next large page of an inbox free', async () => {
-  await using crowded = await startCrowded()
-  const { gateway, read } = crowded
-  await writeThread(gateway)
-  expect(await read('/v1/inbox?limit=200')).toBe(200)
-  // Expected to be as large as the last one, and refused: a small answer.
-  expect(await read('/v1/inbox?limit=1')).toBe(429)
-  expect(await read('/v1/inbox?limit=200')).toBe(429)
-})
 
 test('a page that looks for a rare concept reads few large messages, and says where the next one begins', async () => {
   await using gateway = await startGateway()

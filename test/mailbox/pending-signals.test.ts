@@ -70,9 +70,9 @@ async function serve(office: Office, handle: string) {
 }
 
 const methods = async (office: Office, handle: string) =>
-  (
-    await readInbox(office.db, { agentId: office.caller(handle).id, order: 'oldest', limit: 10, by: 'reader' })
-  ).mails.map(({ recipient }) => recipient.deliveryMethod)
+  (await readInbox(office.db, { agentId: office.caller(handle).id, order: 'oldest', limit: 10 })).mails.map(
+    ({ recipient }) => recipient.deliveryMethod,
+  )
 
 // S2-14, S2-21: piggyback
 test('every answer to an agent with a session includes its waiting mail, once, and is otherwise unchanged', async () => {

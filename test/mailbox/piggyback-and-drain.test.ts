@@ -14,7 +14,7 @@ const drainOf = (office: Office, handle: string, session = `session-${handle}`) 
   office.db.transaction((tx) => drain(tx, office.caller(handle).id, session))
 const askOf = (office: Office, handle: string) => takePiggyback(office.context, office.caller(handle).id)
 const inboxOf = async (office: Office, handle: string) =>
-  (await readInbox(office.db, { agentId: office.caller(handle).id, order: 'oldest', limit: 200, by: 'reader' })).mails
+  (await readInbox(office.db, { agentId: office.caller(handle).id, order: 'oldest', limit: 200 })).mails
 const ids = (signals: readonly { signal_id: string }[]) => signals.map(({ signal_id }) => signal_id)
 
 // S2-4, S2-11

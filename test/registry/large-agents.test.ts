@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { inputLimits, outputLimits } from '../../src/limits.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { begin } from '../sessions/sessions.ts'
 import { startGateway } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 
-const { max } = inputLimits.agentBytes
+const { max } = sizeLimits.description
 /** A description with so many bytes as JSON, most of them in the modes. */
 function sized(bytes: number): { description: string; inputModes: string[]; outputModes: string[] } {
   const modes = Array.from({ length: 75 }, (_, at) => `${at}/`.padEnd(200, 'x'))
@@ -33,7 +33,7 @@ test('agents that say more from before are listed in shorter pages, and change i
   for (let pageToken = ''; lengths.length === 0 || pageToken !== ''; ) {
     const path = `/v1/agents?pageToken=${encodeURIComponent(pageToken)}`
     const { body } = await gateway.call('GET', path, undefined, first)
-    expect(JSON.stringify(body).length).toBeLessThan(outputLimits.agentPage.max * 1.1)
+    expect(JSON.stringify(body).length).toBeLessThan(sizeLimits.page.max * 1.1)
     for (const { handle, session } of body.agents) {
       expect(session?.capabilities).toEqual(handle === '@agent-00' ? ['turn/start'] : undefined)
       found.push(handle)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { accessLimits } from '../../src/gateway-limits.ts'
+import { gatewayLimits } from '../../src/limits.ts'
 import type { Logger } from '../../src/logger.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 
-const { max } = accessLimits.failedTries
+const { max } = gatewayLimits.wrongKeys
 
 function noting() {
   const lines: { event: string; fields: object }[] = []

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { projectLimits } from '../../src/share-limits.ts'
+import { projectLimits } from '../../src/limits.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { logLines } from '../support/log-lines.ts'
 import { readWakes } from '../support/wake-reader.ts'

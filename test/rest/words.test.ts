@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inputLimits } from '../../src/limits.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway
@@ -63,7 +63,7 @@ describe('a one-line field', () => {
       ['artifacts[0].parts[0]', 'transitions', (word) => ({ artifacts: [{ parts: [part(word)] }] })],
       ['artifact.parts[0]', 'artifacts', (word) => ({ artifact: { parts: [part(word)] } })],
     ]
-    const { max } = inputLimits[name]
+    const { max } = sizeLimits[name === 'url' ? 'url' : 'id']
     for (const [field, below, body] of bodies) {
       const { id } = await gateway.send('mallory', 'mine', { key: donna.key })
       const ask = (word: string) =>

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { inputLimits, outputLimits } from '../../src/limits.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { beat, begin, end, minute, noon, say, sessionOf, start } from './sessions.ts'
 
-const { max } = inputLimits.capabilitiesBytes
+const { max } = sizeLimits.settings
 /** Capabilities with so many bytes as JSON, of characters of two bytes where possible. */
 function sized(bytes: number): string[] {
   const list = Array.from({ length: 10 }, (_, at) => `${at}${'é'.repeat(195)}`)
@@ -77,7 +77,7 @@ test('ended sessions that have more from before are read in shorter pages, and n
   for (let pageToken = ''; ids.length === 0 || pageToken !== ''; ) {
     const path = `/v1/sessions?status=ended&limit=200${pageToken && `&pageToken=${pageToken}`}`
     const { body } = await gateway.call('GET', path, undefined, donna)
-    expect(JSON.stringify(body).length).toBeLessThan(outputLimits.sessionPage.max * 1.1)
+    expect(JSON.stringify(body).length).toBeLessThan(sizeLimits.page.max * 1.1)
     for (const { sessionId, capabilities } of body.sessions) {
       expect(capabilities).toHaveLength(100)
       ids.push(sessionId)

@@ -6,7 +6,6 @@ import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
 import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
 import type { Database } from '../../src/storage/database.ts'
-import { prunePieces } from '../../src/tasks/message-pieces.ts'
 import { missedEdgeSweep } from '../../src/wakes/missed-edges.ts'
 import { pruneDeliveries } from '../../src/wakes/store/delivery-store.ts'
 import { pruneHeld } from '../../src/wakes/store/held-store.ts'
@@ -21,7 +20,6 @@ export async function pruneEverything(dataDir: string): Promise<void> {
   await pruneDeliveries(db, tomorrow, signal)
   await pruneIdempotencyKeys(db, tomorrow, signal)
   await pruneHeld(db, tomorrow, signal)
-  await prunePieces(db, tomorrow, signal)
   await missedEdgeSweep({ db, clock: systemClock, changed() {} }).run(signal)
   await sweepSessions(db)
   await pruneMessages(db, tomorrow, 1, signal)

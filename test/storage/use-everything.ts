@@ -107,7 +107,7 @@ async function useClaims(gateway: TestGateway, donna: TestAgent, mike: TestAgent
   await claims('POST', '', mike, { ref: 'issue-7' })
   for (const query of ['', '?ref=issue-7', '?owner=@mike', '?pageToken=a']) await claims('GET', query, donna)
   await claims('DELETE', '', mike, { ref: 'issue-7' })
-  await gateway.call('PATCH', '/v1/projects/default', { limits: { claims: 1 } })
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { owned: 1 } })
   for (const ref of ['issue-8', 'issue-9']) await claims('POST', '', mike, { ref })
   await gateway.call('POST', '/v1/projects', { project: 'web' })
   await gateway.call('GET', '/v1/projects')

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { inputLimits, outputLimits } from '../../src/limits.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { callTool } from '../fronts/mcp/http/call-tool.ts'
-import { startCrowded } from '../support/crowded.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
 
 const all = '/v1/wake-subscriptions'
-const { max } = inputLimits.filterBytes
+const { max } = sizeLimits.settings
 const entries = (prefix: string) => Array.from({ length: 100 }, (_, n) => `${prefix}${n}`.padEnd(200, 'x'))
 /** As large as each list may be. */
 const full = {
@@ -105,44 +104,11 @@ test('a page of subscriptions is bounded by its size, and each subscription is i
         { key },
       )
       expect(status).toBe(200)
-      expect(JSON.stringify(body).length).toBeLessThan(outputLimits.subscriptionPage.max * 1.1)
+      expect(JSON.stringify(body).length).toBeLessThan(sizeLimits.page.max * 1.1)
       seen.push(...body.subscriptions.map(({ subscriptionId }: JsonObject) => subscriptionId))
       token = body.nextPageToken
     }
     expect(pages).toBe(2)
     expect(seen).toEqual(ids)
   }
-})
-
-test('pages of subscriptions share what their reader may read', async () => {
-  await using crowded = await startCrowded()
-  const { gateway, mallory, read } = crowded
-  await subscribeBefore(gateway, mallory, 60)
-  expect(await read(`${all}?limit=500`)).toBe(200)
-  expect(await read(`${all}?limit=500`)).toBe(429)
-})
-
-test('filters and targets of all subscriptions of an agent are bounded together, and may always become smaller', async () => {
-  await using gateway = await startGateway()
-  const mallory = await gateway.addAgent('mallory')
-  const subscribe = (filters: JsonObject) => gateway.call('POST', all, { trigger: 'SENT_TO_ME', filters }, mallory)
-  const ids: string[] = []
-  let answer = await subscribe(largest)
-  for (; answer.status === 201; answer = await subscribe(largest)) ids.push(answer.body.subscriptionId)
-  const refused = { code: 'limit-exceeded', limit: 'subscriptionBytes', max: 256 * 1024 }
-  expect(answer.status).toBe(429)
-  expect(answer.body).toMatchObject({ ...refused, detail: expect.stringContaining('Shorten filters') })
-  expect(ids).toHaveLength(63)
-  // A small one has room, and may not grow.
-  const small = (await subscribe({})).body.subscriptionId
-  const grown = await gateway.call('PATCH', `${all}/${small}`, { filters: largest }, mallory)
-  expect(grown.body).toMatchObject(refused)
-  const path = `${all}/${ids[0]}`
-  expect((await gateway.call('PATCH', path, { filters: largest }, mallory)).status).toBe(200)
-  expect((await gateway.call('PATCH', path, { filters: {} }, mallory)).status).toBe(200)
-  expect((await gateway.call('PATCH', `${all}/${small}`, { filters: largest }, mallory)).status).toBe(200)
-  // Agents from before there was a limit may have more.
-  await gateway.call('PATCH', '/v1/projects/default', { limits: { subscriptionBytes: 1_000 } })
-  expect((await gateway.call('PATCH', path, { status: 'paused' }, mallory)).status).toBe(200)
-  expect((await subscribe(largest)).body).toMatchObject({ ...refused, max: 1_000 })
 })

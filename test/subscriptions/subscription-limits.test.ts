@@ -100,20 +100,20 @@ test('lists come page by page, each of their items once and in order', async () 
   }
 })
 
-test('tests, and resyncs together with replays, have rates of their own', async () => {
+test('tests, resyncs and replays have rates of their own', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
   const donna = await gateway.addAgent('donna')
   const { id } = await gateway.subscribe(donna, receiver.url)
-  const limits = { testsPerMinute: 3, replaysPerMinute: 3 }
+  const limits = { heavyPerMinute: 3 }
   await gateway.call('PATCH', '/v1/projects/default', { limits })
   const act = (name: string, body?: object) => gateway.call('POST', `/v1/wake-subscriptions/${id}/${name}`, body, donna)
   for (let n = 0; n < 3; n++) expect((await act('test')).status).toBe(200)
-  expect((await act('test')).body).toMatchObject({ code: 'rate-limited', limitName: 'testsPerMinute' })
+  expect((await act('test')).body).toMatchObject({ code: 'rate-limited', limitName: 'heavyPerMinute' })
   expect(receiver.wakes).toHaveLength(3)
-  await act('resync', { sinceLogId: 0 })
-  await act('replay', { fromLogId: 1, toLogId: 1 })
-  expect((await act('resync', { sinceLogId: 0 })).status).toBe(200)
-  expect((await act('replay', { fromLogId: 1, toLogId: 1 })).body.limitName).toBe('replaysPerMinute')
+  for (let n = 0; n < 3; n++) await act('replay', { fromLogId: 1, toLogId: 1 })
+  expect((await act('replay', { fromLogId: 1, toLogId: 1 })).body.limitName).toBe('heavyPerMinute')
+  for (let n = 0; n < 3; n++) expect((await act('resync', { sinceLogId: 0 })).status).toBe(200)
+  expect((await act('resync', { sinceLogId: 0 })).body.limitName).toBe('heavyPerMinute')
   expect((await gateway.call('POST', `/v1/wake-subscriptions/${id}/test`)).status).toBe(200)
 })

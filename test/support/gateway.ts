@@ -55,12 +55,8 @@ export interface TestGateway extends AsyncDisposable {
 export async function liftRates(gateway: TestGateway, project = 'default'): Promise<void> {
   const limits = {
     requestsPerMinute: 0,
-    projectRequestsPerMinute: 0,
-    mcpSessionsPerMinute: 0,
+    heavyPerMinute: 0,
     megabytesPerMinute: 0,
-    projectMcpSessionsPerMinute: 0,
-    projectMegabytesPerMinute: 0,
-    largeMegabytesPerMinute: 0,
   }
   const { status } = await gateway.call('PATCH', `/v1/projects/${project}`, { limits })
   if (status !== 200) throw new Error(`liftRates: ${status}`)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { outputLimits, taskLimits } from '../../src/limits.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { servedMs } from '../support/served-time.ts'
 import { besideStore } from '../support/store.ts'
@@ -39,7 +39,7 @@ const sizeOf = async (id: string) =>
 describe('a task that is full', () => {
   test('refuses messages, and says how to continue', async () => {
     const id = await start()
-    await set(id, 'message_count', taskLimits.messages.max)
+    await set(id, 'message_count', sizeLimits.taskItems.max)
     await expect(say(id, 'one more')).rejects.toThrow(/can have at most 10000 messages.*new task.*referenceTaskIds/)
     const moved = await gateway.move(donna, id, 'working', { message: 'on it' })
     expect([moved.status, moved.body.code, moved.body.limit]).toEqual([413, 'payload-too-large', 'messages'])
@@ -48,14 +48,14 @@ describe('a task that is full', () => {
 
   test('refuses pieces of artifacts', async () => {
     const id = await start()
-    await set(id, 'chunk_count', taskLimits.pieces.max)
+    await set(id, 'chunk_count', sizeLimits.taskItems.max)
     const { status, body } = await addPiece(id, { parts: [{ text: 'x' }] })
     expect([status, body.limit]).toEqual([413, 'pieces'])
   })
 
   test('refuses bytes from every caller, and can still be finished', async () => {
     const id = await start()
-    await set(id, 'size', taskLimits.bytes.max - 1_000)
+    await set(id, 'size', sizeLimits.taskBytes.max - 1_000)
     const large = 'x'.repeat(2_000)
     await expect(say(id, large)).rejects.toThrow(/can have at most 134217728 bytes/)
     expect((await addPiece(id, { parts: [{ text: large }] })).body.limit).toBe('bytes')
@@ -68,7 +68,7 @@ describe('a task that is full', () => {
   test('is failed by the gateway when no agent starts it in time', async () => {
     const metadata = { expiresAt: new Date(Date.now() + 1_500).toISOString() }
     const { id } = await gateway.send('donna', 'soon', { key: mallory.key, message: { metadata } })
-    await set(id, 'size', taskLimits.bytes.max)
+    await set(id, 'size', sizeLimits.taskBytes.max)
     await expect.poll(async () => (await read(id)).body.state, { timeout: 30_000 }).toBe('failed')
   })
 })
@@ -104,7 +104,7 @@ describe('an answer', () => {
   test('has the first pieces and the newest messages that fit, and counts the rest', async () => {
     const id = await startLarge()
     const { body } = await read(id)
-    expect(JSON.stringify(body).length).toBeLessThan(outputLimits.task.max + MiB)
+    expect(JSON.stringify(body).length).toBeLessThan(sizeLimits.answer.max + MiB)
     expect(body.artifacts.map((artifact: { artifactId: string }) => artifact.artifactId)).toEqual(
       Array.from({ length: 8 }, (_, n) => `a${n}`),
     )
@@ -122,7 +122,7 @@ describe('an answer', () => {
     }
     for (let token = ''; ; ) {
       const page = (await read(id, `/artifacts${token && `?pageToken=${token}`}`)).body
-      expect(JSON.stringify(page).length).toBeLessThan(outputLimits.task.max + MiB)
+      expect(JSON.stringify(page).length).toBeLessThan(sizeLimits.answer.max + MiB)
       pieces.push(...page.pieces.map((piece: { artifact: { artifactId: string } }) => piece.artifact.artifactId))
       token = page.nextPageToken
       if (!token) break
@@ -165,7 +165,7 @@ describe('an answer', () => {
       }
       expect(listed).toEqual(ids)
       expect(sizes.length).toBe(2)
-      expect(Math.max(...sizes)).toBeLessThan(outputLimits.taskPage.max + MiB)
+      expect(Math.max(...sizes)).toBeLessThan(sizeLimits.answer.max + MiB)
     }
     // Without history all of them fit.
     expect((await pageOf('/v1/tasks?pageSize=100&historyLength=0', '')).body.tasks).toHaveLength(9)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Unsent } from '../../src/fronts/unsent.ts'
+import { UnreadAnswers } from '../../src/admission/unread-answers.ts'
 import { WakeStream } from '../../src/wake-stream/wake-stream.ts'
 import { begin } from '../sessions/sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -259,12 +259,12 @@ test('a stream whose end the store has refused leaves its subscription waiting a
 })
 
 test('a stream whose key has too many unread bytes ends, and its wake stays open', async () => {
-  class Full extends Unsent {
+  class Full extends UnreadAnswers {
     override isFull(): boolean {
       return true
     }
   }
-  await using gateway = await startGateway({ overrides: { unsent: new Full() } })
+  await using gateway = await startGateway({ overrides: { unread: new Full() } })
   const donna = await gateway.addAgent('donna')
   const id = await subscribe(gateway, donna)
   await using reader = await readWakes(gateway, donna, [id])

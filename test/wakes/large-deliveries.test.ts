@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { outputLimits } from '../../src/limits.ts'
-import { startCrowded } from '../support/crowded.ts'
+import { sizeLimits } from '../../src/limits.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 
@@ -43,20 +42,10 @@ test('a page of deliveries with long answers is bounded by its size, and each de
   let pages = 0
   for (let token = ''; pages === 0 || token !== ''; pages++) {
     const { body } = await gateway.call('GET', `${path}?limit=500${token && `&pageToken=${token}`}`, undefined, mallory)
-    expect(JSON.stringify(body).length).toBeLessThan(outputLimits.deliveryPage.max * 1.1)
+    expect(JSON.stringify(body).length).toBeLessThan(sizeLimits.page.max * 1.1)
     seen.push(...body.deliveries.map(({ eventId }: { eventId: string }) => eventId))
     token = body.nextPageToken
   }
   expect(pages).toBe(2)
   expect([seen.length, new Set(seen).size]).toEqual([count, count])
-})
-
-test('pages of deliveries share what their reader may read', async () => {
-  await using crowded = await startCrowded()
-  const { gateway, mallory, read } = crowded
-  const path = await failDeliveries(gateway, mallory)
-  expect(await read(`${path}?limit=500`)).toBe(200)
-  // Expected to be as large as the last one.
-  expect(await read(`${path}?limit=1`)).toBe(429)
-  expect(await read(`${path}?limit=500`)).toBe(429)
 })

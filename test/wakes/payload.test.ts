@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { outputLimits } from '../../src/limits.ts'
 import { DigestBuilder } from '../../src/wakes/content/digest.ts'
 import { digestEmission, singleEmission, wakeBody } from '../../src/wakes/content/emission.ts'
 import { wakePayload, wakeState } from '../../src/wakes/content/payload.ts'
@@ -127,7 +126,7 @@ describe('the largest that is allowed', () => {
     const concepts = payload.taggedConcepts as string[]
     expect(concepts).toEqual(taggedConcepts.slice(0, concepts.length))
     expect([concepts.length > 10, payload.taggedConceptsTruncated]).toEqual([true, true])
-    expect(bytes(concepts)).toBeLessThan(outputLimits.wakeConcepts.max + 1_000)
+    expect(bytes(concepts)).toBeLessThan(8 * 1024 + 1_000)
     expect(wakePayload(heavy(1, wide(10, 66))).payload).not.toHaveProperty('taggedConceptsTruncated')
   })
 
@@ -138,9 +137,9 @@ describe('the largest that is allowed', () => {
       digest.add(stateChanged(logId, { message: { from: '@lola', taggedConcepts: wide(100, 66) } }))
       digest.add(permissionGranted(logId))
     }
-    expect(bytes(wakePayload(heavy(1, wide(100, 200))).payload)).toBeLessThan(outputLimits.wakePayload.max)
+    expect(bytes(wakePayload(heavy(1, wide(100, 200))).payload)).toBeLessThan(64 * 1024)
     const payload = digest.payload({ agentIdentity: '@donna', subscriptionId: 'WAKE_SUB:1', emittedAt: noon })
-    expect(bytes(payload)).toBeLessThan(outputLimits.wakePayload.max)
+    expect(bytes(payload)).toBeLessThan(64 * 1024)
   })
 
   test('and a subject with line breaks forges no line of a summary', () => {

@@ -1,8 +1,8 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import { mayPass } from '../../client/wakes/streamed-wakes.ts'
-import { openLimits } from '../../gateway-limits.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
 
 /** What the bridge tells the gateway about a wake. */
@@ -68,7 +68,7 @@ export class ReceiptOutbox {
   async #send(): Promise<void> {
     let delayMs: number = retryMs.first
     while (this.#waiting.length > 0) {
-      const body = this.#waiting.slice(0, openLimits.receipts.max)
+      const body = this.#waiting.slice(0, sizeLimits.items.max)
       // A signal of its own: receipts are still sent when the bridge stops.
       const transport = { signal: new AbortController().signal, timeoutMs, mail: 'none' as const }
       try {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Io } from '../../client/io.ts'
 import type { ProjectLimitsView } from '../../client/route-types.ts'
-import { type LimitName, projectLimits } from '../../share-limits.ts'
+import { type LimitName, projectLimits } from '../../limits.ts'
 import { clientCommand, connect } from '../client-command.ts'
 import { table } from '../table.ts'
 

@@ -8,6 +8,6 @@ export interface Bus extends AsyncDisposable {
    * for the first time, which may be never.
    */
   start(onMessage: (message: string) => void): Promise<void>
-  /** Sends a message to every gateway, this one included. At most `busLimits.message` bytes. Rejects when it cannot be sent. */
+  /** Sends a message to every gateway, this one included. At most `messageBytesMax` bytes. Rejects when it cannot be sent. */
   publish(message: string): Promise<void>
 }

@@ -1,21 +1,17 @@
 import { restHandler } from '@a2a-js/sdk/server/express'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { WrongKeys } from '../../admission/wrong-keys.ts'
 import { type AuthContext, authenticate, requireStillValid } from '../../identity/authenticate.ts'
 import { Attachment } from '../../lib/attachment.ts'
-import { inputLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
 import { authoriseA2a, recordRefusedA2a, refuseOther } from '../access/a2a-access.ts'
-import type { A2aOperation } from '../access/a2a-operations.ts'
 import type { AuditContext } from '../access/rest-access.ts'
+import { admitRequest } from '../admit-request.ts'
 import { bearerKey, callerOf } from '../auth.ts'
-import { nameRequest, takeShare } from '../door.ts'
-import type { FailedTries } from '../failed-tries.ts'
 import { inOrder } from '../in-order.ts'
-import { parseJson, pauseAfterLarge } from '../json-body.ts'
-import { noteKeyIsValid } from '../request-queue.ts'
-import { requireRead } from '../unsent-answers.ts'
+import { type BodyContext, parseJson } from '../json-body.ts'
 import { addRetryHeaders, sendA2aProblem } from './answer.ts'
 import type { A2aCall, CallContext } from './call.ts'
 import { type AgentAddress, findCalledAgent, requireMayCall, requireOpenAgent } from './called-agent.ts'
@@ -27,11 +23,11 @@ import { checkVersionOfPath, completePushConfig, normaliseRequest } from './leni
 import { checkParts } from './message-parts.ts'
 import { type A2aContext, DurableRequestHandler } from './request-handler.ts'
 
-export interface AgentFrontContext extends A2aContext, AuthContext, AuditContext, CallContext {
+export interface AgentFrontContext extends A2aContext, AuthContext, AuditContext, CallContext, BodyContext {
   readonly db: A2aContext['db']
   /** Called with each authenticated caller: its session counts as alive. */
   readonly saw: (caller: Caller) => void
-  readonly failedTries: FailedTries
+  readonly wrongKeys: WrongKeys
 }
 
 /**
@@ -59,18 +55,15 @@ export function agentRoutes(context: AgentFrontContext): Router {
     inOrder([
       identify(context),
       // Counted before the agent is looked for: a caller that names agents that do not exist has no more of the gateway than others.
-      takeShare(context.shares, pathOf),
-      requireRead(context.unsent),
+      admitRequest(context.admission),
       findCalled(context, async (_req, res) => callerOf(res)),
-      admit(context),
-      parseJson(inputLimits.a2aBody.max, ['application/json', 'application/a2a+json'], false),
+      requireCallable(context),
+      parseJson(context, ['application/json', 'application/a2a+json'], false),
       checkVersionOfPath,
       completePushConfig,
       checkEnvelope,
       ...authoriseA2a(),
-      nameRequest(context.shares, nameOf),
       checkParts,
-      pauseAfterLarge,
       beginCall(context),
       atAddress,
       refuseOther,
@@ -80,12 +73,6 @@ export function agentRoutes(context: AgentFrontContext): Router {
   router.use(sendA2aProblem(context))
   return router
 }
-
-/** All methods of JSON-RPC have one path. */
-const pathOf = (req: Request): string | undefined => (req.path === '/' ? undefined : req.baseUrl + req.path)
-
-/** The operation was found in the table, so there are few names. */
-const nameOf = (req: Request, res: Response): string => `${req.baseUrl} ${(res.locals.operation as A2aOperation).name}`
 
 const calls = new Attachment<Request, A2aCall>('call')
 
@@ -100,7 +87,6 @@ function identify(context: AgentFrontContext): RequestHandler {
   return async (req, res, next) => {
     try {
       const caller = await authenticate(context, bearerKey(req))
-      noteKeyIsValid(res)
       context.saw(caller)
       res.locals.caller = caller
     } catch (error) {
@@ -131,7 +117,7 @@ function findCalled(
 }
 
 /** Refuses callers that may not call the agent: it takes a key, and unless the agent is public one of its project. */
-function admit(context: AgentFrontContext): RequestHandler {
+function requireCallable(context: AgentFrontContext): RequestHandler {
   return async (_req, res, next) => {
     res.locals.caller = await requireMayCall(context.db, callerOf(res), calledAgent(res))
     next()

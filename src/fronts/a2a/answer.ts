@@ -1,9 +1,8 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express'
+import type { WrongKeys } from '../../admission/wrong-keys.ts'
 import { type Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { bearerKey } from '../auth.ts'
-import type { FailedTries } from '../failed-tries.ts'
-import { hasLargeContent, sendLargeJson } from '../large-json.ts'
 import { fromExpress, retrySecondsOf, setEncodings } from '../problem.ts'
 import { requestIdOf } from '../request-log.ts'
 import type { A2aCall } from './call.ts'
@@ -79,9 +78,7 @@ function statusWithRetry(this: Response, code: number): Response {
 function jsonWithRetry(this: Response, answer: { error?: ErrorBody }): Response {
   const body = isFault(this, answer?.error) ? withoutReason(this, answer as { error: ErrorBody }) : answer
   if (body?.error) return sendJson.call(this, withRetry(this, body as { error: ErrorBody }))
-  if (!hasLargeContent(this)) return sendJson.call(this, body)
-  sendLargeJson(this, body).catch((error: Error) => this.destroy(error))
-  return this
+  return sendJson.call(this, body)
 }
 
 /** Whether the SDK failed outside the operation, for example on a task that it cannot write. It answers with the message of what it caught. */
@@ -99,8 +96,7 @@ function withoutReason(res: Response, { error, ...rest }: { error: ErrorBody }):
 }
 
 /** Sends the result of a JSON-RPC call. Express would look at what no such answer has: an ETag, a charset, a type by its value. */
-export function sendRpcResult(res: Response, answer: object): void | Promise<void> {
-  if (hasLargeContent(res)) return sendLargeJson(res, answer)
+export function sendRpcResult(res: Response, answer: object): void {
   const text = JSON.stringify(answer)
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   res.setHeader('Content-Length', Buffer.byteLength(text))
@@ -126,11 +122,11 @@ function withRetry(res: Response, body: { error: ErrorBody }): object {
 }
 
 /** Answers a request that was refused before its operation began, in the form of the binding that was called. */
-export function sendA2aProblem({ log, failedTries }: { log: Logger; failedTries: FailedTries }): ErrorRequestHandler {
-  return (error, req, res, next) => {
+export function sendA2aProblem({ log, wrongKeys }: { log: Logger; wrongKeys: WrongKeys }): ErrorRequestHandler {
+  return async (error, req, res, next) => {
     if (res.headersSent) return next(error)
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
-    const judged = failedTries.judge(error, from, bearerKey(req))
+    const judged = await wrongKeys.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
     if (problem.status >= 500) log.error({ err: error, requestId: requestIdOf(res), path: req.path }, 'a2a.failed')
     res.locals.problem = problem.code

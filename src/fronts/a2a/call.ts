@@ -1,21 +1,19 @@
 import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
+import type { Admission } from '../../admission/admission.ts'
 import type { AuditFront } from '../../audit/entry.ts'
 import { type OpenCall, type OpenCallKind, type OpenCalls, revoked } from '../../identity/open-calls.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import type { Shares } from '../../registry/shares/shares.ts'
-import type { BeginReading } from '../../tasks/content-within.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
 import { beginChange } from '../access/changes.ts'
-import { readerOf, type Unsent } from '../unsent.ts'
 
 /** The parts of the gateway that every call uses. */
 export interface CallContext {
   readonly openCalls: OpenCalls
-  readonly unsent: Unsent
-  /** What each agent and project may use of this gateway. */
-  readonly shares: Shares
+  readonly admission: Admission
+  /** The most bytes of a task's history and artifacts in an answer. */
+  readonly answerMax: number
   /** Aborts when the gateway stops. */
   readonly stopping: AbortSignal
 }
@@ -35,18 +33,7 @@ interface CallFacts {
   readonly idempotencyKey?: string | undefined
   readonly lastEventId?: number | undefined
   readonly pageRequest?: PageRequest
-  readonly beginReading: BeginReading
-  readonly sizeMax?: number | undefined
-  readonly beginEvent: BeginEvent
-  readonly endReading: () => void
-  readonly during: During
 }
-
-/** Does work that has content in memory: the content counts until the work is over, even if the client goes away before. */
-type During = <T>(work: () => Promise<T>) => Promise<T>
-
-/** Waits until an event of a size may be written, or until the signal aborts. */
-type BeginEvent = (bytes: number, gone: AbortSignal) => Promise<void>
 
 /** One A2A call with its caller, its agent and its lifetime. It travels through the SDK's transports as their authenticated user. */
 export abstract class A2aCall {
@@ -66,12 +53,6 @@ export abstract class A2aCall {
   readonly lastEventId: number | undefined
   /** The page that the query of an HTTP+JSON call asks for: the SDK does not read it for push configs. */
   readonly pageRequest: PageRequest
-  readonly beginReading: BeginReading
-  /** The most bytes of a task in the answer to a message; undefined: as many as any answer carries. */
-  readonly sizeMax: number | undefined
-  readonly during: During
-  readonly #beginEvent: BeginEvent
-  readonly #endReading: () => void
   /** The logId of the event that the stream yields next. It becomes the SSE id. */
   position: number | undefined
   /** The code of what the operation threw. */
@@ -93,17 +74,17 @@ export abstract class A2aCall {
     this.idempotencyKey = call.idempotencyKey
     this.lastEventId = call.lastEventId
     this.pageRequest = call.pageRequest ?? {}
-    this.beginReading = call.beginReading
-    this.sizeMax = call.sizeMax
-    this.#beginEvent = call.beginEvent
-    this.#endReading = call.endReading
-    this.during = call.during
     this.context = context
+  }
+
+  /** The most bytes of a task's history and artifacts in the answer. */
+  get sizeMax(): number {
+    return this.context.answerMax
   }
 
   /** Checks that the caller may make one more change, if the call is one. Returns the function that counts it. Errors: `rate-limited`. */
   beginChange(): () => void {
-    return beginChange(this.context.shares, this.operation, this.caller)
+    return beginChange(this.context.admission, this.operation, this.caller)
   }
 
   /** Called with the failure of the call before the SDK answers with it, for a transport that adds something to the answer. */
@@ -138,18 +119,12 @@ export abstract class A2aCall {
 
   /** Waits until one more event may be loaded. It counts as loading until `noteLoaded`. */
   async startLoading(): Promise<void> {
-    this.#loaded = await this.context.unsent.load(readerOf(this.caller), this.signal)
-  }
-
-  /** Waits until the loaded event may be written: a large one keeps the gateway busy once for each of its streams. */
-  async beginEvent(bytes: number): Promise<void> {
-    await this.#beginEvent(bytes, this.signal)
+    this.#loaded = await this.context.admission.unread.load(this.caller, this.signal)
   }
 
   /** Notes that the transport has written the loaded event, or that the event is not sent. */
   noteLoaded(): void {
     this.#loaded()
-    this.#endReading()
   }
 
   /** Prepares the transport for a stream, before its first event. */

@@ -2,7 +2,7 @@ import { isLegacyJsonRpcMethod, isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_
 import type { Request, RequestHandler } from 'express'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import { inputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { type RpcError, sendRpcError } from './answer.ts'
 import { dropNulls } from './field-flaw.ts'
@@ -38,7 +38,7 @@ function flawOf(req: Request, agent: Agent): RpcError | undefined {
   if (!isJsonObject(body)) return invalid('the body must be a JSON-RPC 2.0 request object.')
   const { id, jsonrpc, method } = body
   if (id != null && rpcId(req) === null) {
-    return invalid(`id must be a string of at most ${inputLimits.jsonRpcId.max} characters, an integer or null.`)
+    return invalid(`id must be a string of at most ${sizeLimits.id.max} characters, an integer or null.`)
   }
   if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0".')
   if (typeof method !== 'string' || !method) return invalid('method is required.')

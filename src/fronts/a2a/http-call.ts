@@ -3,10 +3,8 @@ import { revoked } from '../../identity/open-calls.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
-import { during, eventsFor, readingFor } from '../door.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { EventStream, untilClosed } from '../sse.ts'
-import { readerOf } from '../unsent.ts'
 import { a2aErrorBody } from './answer.ts'
 import { A2aCall, type CallContext, type PageRequest } from './call.ts'
 
@@ -29,9 +27,6 @@ export class HttpCall extends A2aCall {
         idempotencyKey: idempotencyKey(req.get('idempotency-key')),
         lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
         pageRequest: pageOf(req),
-        beginReading: readingFor(context.shares, res),
-        ...eventsFor(context.shares, res),
-        during: (work) => during(context.shares, res, work),
       },
       context,
     )
@@ -46,8 +41,8 @@ export class HttpCall extends A2aCall {
   override beginStream(): void {
     const res = this.#res
     const farewell = (): object => a2aErrorBody(this.#req, revoked())
-    const reader = { revoked: this.revokedSignal, farewell, ...readerOf(this.caller) }
-    const stream = new EventStream(res, reader, this.context.unsent)
+    const reader = { caller: this.caller, revoked: this.revokedSignal, farewell }
+    const stream = new EventStream(res, reader, this.context.admission.unread)
     res.write = ((chunk: string) => {
       const { position } = this
       this.position = undefined

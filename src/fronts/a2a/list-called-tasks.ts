@@ -9,7 +9,7 @@ import { toA2aTask } from './task-view.ts'
 /** Returns a page of the tasks of the called agent: all of them for the agent and the operator, else those that the caller sent. */
 export async function listCalledTasks(
   db: Reader,
-  { caller, agent, beginReading }: A2aCall,
+  { caller, agent, sizeMax }: A2aCall,
   params: ListTasksRequest,
 ): Promise<ListTasksResponse> {
   const query = listQuery(params)
@@ -17,13 +17,12 @@ export async function listCalledTasks(
   const page = await listTasks(db, {
     ...query,
     projectId: agent.projectId,
-    by: caller.id,
     agentId: agent.id,
     originatorId: seesAll ? undefined : caller.id,
   })
   const historyLength = historyLimit(params.historyLength)
   const artifacts = params.includeArtifacts ?? false
-  const contents = await loadTaskContents(db, page.tasks, { historyLength, artifacts, beginReading })
+  const contents = await loadTaskContents(db, page.tasks, { historyLength, artifacts, sizeMax })
   return {
     tasks: contents.map(toA2aTask),
     nextPageToken: nextPageToken(page, contents),

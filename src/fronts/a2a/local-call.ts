@@ -27,8 +27,6 @@ interface LocalSend {
   readonly idempotencyKey?: string | undefined
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal
-  /** How the content of the answer counts. */
-  readonly reading: Pick<A2aCall, 'beginReading' | 'sizeMax' | 'during'>
   /** Called when the call begins to wait. */
   readonly waits?: (() => void) | undefined
 }
@@ -72,13 +70,11 @@ class LocalCall extends A2aCall {
   readonly #client: Client
 
   constructor(
-    from: Pick<LocalSend, 'caller' | 'address' | 'idempotencyKey' | 'reading'> & { readonly agent: Agent },
+    from: Pick<LocalSend, 'caller' | 'address' | 'idempotencyKey'> & { readonly agent: Agent },
     context: CallContext,
     client: Client,
   ) {
-    const { reading, ...facts } = from
-    const events = { beginEvent: async () => {}, endReading: () => {} }
-    super({ ...facts, operation: a2aOperation('SendMessage'), front: 'mcp', ...reading, ...events }, context)
+    super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp' }, context)
     this.#client = client
   }
 

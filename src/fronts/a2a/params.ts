@@ -6,7 +6,7 @@ import {
   type SendMessageRequest,
 } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
-import { inputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import { requireBoundedId, requireBoundedMessage, requireBoundedModes } from '../../tasks/bounded-message.ts'
 import { nullData } from '../../tasks/part.ts'
 import { type TaskState, taskStates } from '../../words/task-states.ts'
@@ -49,7 +49,7 @@ const int32Max = 2 ** 31 - 1
 export function historyLimit(historyLength: number | undefined): number | undefined {
   if (historyLength === undefined) return undefined
   if (Number.isInteger(historyLength) && historyLength >= 0 && historyLength <= int32Max) {
-    return Math.min(historyLength, inputLimits.historyLength.max)
+    return Math.min(historyLength, sizeLimits.taskItems.max)
   }
   throw invalid('historyLength', `is the number of messages wanted: an integer from 0 to ${int32Max}.`)
 }

@@ -123,7 +123,7 @@ function requireConfigId(id: unknown): string {
       detail: 'id: is required: the id of a push notification config. List the configs to see their ids.',
     })
   }
-  requireBoundedId(id, 'id', 'pushConfigId')
+  requireBoundedId(id, 'id')
   return id
 }
 

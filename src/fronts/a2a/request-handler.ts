@@ -83,8 +83,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     return this.#stream('SendStreamingMessage', context, '', async function* (this: DurableRequestHandler, call) {
       const historyLength = historyLimit(params.configuration?.historyLength)
       const { task } = await sendFromCall(this.#context, params, call, context.requestedVersion)
-      const reading = { beginReading: call.beginReading, isCertain: true }
-      yield* streamFromNow(this.#context, call, task.id, { isLast: endsMessageStream, historyLength, ...reading })
+      yield* streamFromNow(this.#context, call, task.id, { isLast: endsMessageStream, historyLength })
     })
   }
 
@@ -102,7 +101,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
           extra: { taskId: task.id },
         })
       }
-      yield* streamFromNow(this.#context, call, task.id, { isLast: isTerminal, beginReading: call.beginReading })
+      yield* streamFromNow(this.#context, call, task.id, { isLast: isTerminal })
     })
   }
 
@@ -110,7 +109,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     return this.#run('GetTask', context, params.id, async (call) => {
       const historyLength = historyLimit(params.historyLength)
       const task = await requireCalledTask(this.#context.db, call, params.id)
-      return loadA2aTask(this.#context.db, task, { historyLength, beginReading: call.beginReading })
+      return loadA2aTask(this.#context.db, task, { historyLength, sizeMax: call.sizeMax })
     })
   }
 
@@ -122,7 +121,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     return this.#run('CancelTask', context, params.id, async (call) => {
       await requireCalledTask(this.#context.db, call, params.id)
       const task = await cancelTask(this.#context, call.caller, params.id, readWakePolicy(params.metadata))
-      return loadA2aTask(this.#context.db, task, { beginReading: call.beginReading, isCertain: true })
+      return loadA2aTask(this.#context.db, task, { sizeMax: call.sizeMax })
     })
   }
 

@@ -30,7 +30,7 @@ export async function runOperation<T>(
   const call = authorisedCall(called)
   try {
     const changed = call.beginChange()
-    const result = await call.during(() => act(call))
+    const result = await act(call)
     changed()
     await recordCall(tools, call, 'ok', targetOf(called, call))
     return result

@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Task as A2aTask, Message, SendMessageRequest } from '@a2a-js/sdk'
-import { companyLimits } from '../../gateway-limits.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { jsonTexts } from '../../lib/json-in-chunks.ts'
-import { beginSlice, sliceBytes } from '../../lib/pauses.ts'
-import { requireBoundedParts, requireBoundedPartsOfMany } from '../../tasks/bounded-parts.ts'
-import { type BeginReading, readingBy } from '../../tasks/content-within.ts'
+import { requireBoundedParts } from '../../tasks/bounded-parts.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
-import { isLarge } from '../../tasks/large-message.ts'
 import { readMessageAnswer } from '../../tasks/message-answer.ts'
 import type { PushContext } from '../../tasks/push-config.ts'
 import { contentOfStarted } from '../../tasks/read-task.ts'
@@ -41,22 +36,14 @@ export async function answerSend(
   const historyLength = historyLimit(params.configuration?.historyLength)
   const waits = isBlocking(params, requestedVersion)
   // First of all, so that a call that may not wait is refused before anything is sent.
-  // A large message takes a second, in which its key may be revoked.
-  using _openCall = waits || isLarge(params.message) ? call.open('blockingCalls') : undefined
+  using _openCall = waits ? call.open('blockingCalls') : undefined
   const { startedBy, ...sent } = await sendFromCall(context, params, call, requestedVersion)
   let { task } = sent
-  const { sizeMax } = call
-  const options = { historyLength, sizeMax, beginReading: waitingOnce(call.beginReading), isCertain: true }
+  const options = { historyLength, sizeMax: call.sizeMax }
   if (!waits) {
     // The stored task would be the same. To read it would mean to wait for the commit of later writers.
     const content = startedBy && contentOfStarted(task, startedBy, historyLength)
-    if (!content) return await loadA2aTask(context.db, task, options)
-    if (task.size <= sliceBytes) return toA2aTask(content)
-    await beginSlice(call.caller.id)
-    const answer = toA2aTask(content)
-    // The transport encodes it.
-    await beginSlice(call.caller.id)
-    return answer
+    return content ? toA2aTask(content) : loadA2aTask(context.db, task, options)
   }
   if (!isSettled(task.state)) {
     task = await waitForTask(context, task.id, {
@@ -66,23 +53,8 @@ export async function answerSend(
     })
     call.requireNotRevoked()
   }
-  const answer = await readMessageAnswer(context.db, task, options)
-  if (answer) return Message.fromJSON(answer)
-  // Hundreds of calls may have waited for the same task, and all of them are answered now.
-  return loadA2aTask(context.db, task, { ...options, countedFrom: companyLimits.largeBytes.max })
-}
-
-/** The same, but once it has refused it refuses at once: an answer that is given in any case waits for its content once. */
-function waitingOnce(beginReading: BeginReading): BeginReading {
-  let refusal: Promise<void> | undefined
-  return readingBy(beginReading.by ?? '', (bytes) => {
-    if (refusal) return refusal
-    const begun = beginReading(bytes)
-    return begun.catch((error: unknown) => {
-      refusal = begun
-      throw error
-    })
-  })
+  const answer = await readMessageAnswer(context.db, task)
+  return answer ? Message.fromJSON(answer) : loadA2aTask(context.db, task, options)
 }
 
 /** Sends the message of a call, and records it in the audit. */
@@ -92,24 +64,17 @@ export async function sendFromCall(
   call: A2aCall,
   requestedVersion: string,
 ): Promise<SentMessage> {
-  const isLargeOne = isLarge(request.message)
-  // The transport has decoded it.
-  if (isLargeOne) await beginSlice(call.caller.id)
   const params = requestedVersion === '0.3' ? typed(SendMessageRequest, request) : request
   const checked = requireMessage(params)
-  if (isLargeOne) await requireBoundedPartsOfMany(checked.parts, call.caller.id)
-  else requireBoundedParts(checked.parts)
+  requireBoundedParts(checked.parts)
   const message = Message.toJSON(checked) as A2aMessage
   const push = params.configuration?.taskPushNotificationConfig
   const { idempotencyKey: key, caller } = call
   if (push) authorise(a2aOperation('CreateTaskPushNotificationConfig'), caller)
-  const fingerprint = isLargeOne ? () => largeFingerprint(params, message, caller.id) : () => fingerprintOf(params)
   const input: SendMessageInput = {
     message,
     metadata: params.metadata as JsonObject | undefined,
-    isLarge: isLargeOne,
-    requireAllowed: () => call.requireNotRevoked(),
-    idempotency: key === undefined ? undefined : { key, fingerprint: await fingerprint() },
+    idempotency: key === undefined ? undefined : { key, fingerprint: fingerprintOf(message, params) },
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
   const sent = await sendMessage(context, caller, call.agent, input)
@@ -123,19 +88,8 @@ function isBlocking({ configuration }: SendMessageRequest, requestedVersion: str
 }
 
 /** Identifies a repeat: the whole request, the same over all transports. */
-function fingerprintOf(params: SendMessageRequest): string {
+function fingerprintOf(message: A2aMessage, { configuration, metadata }: SendMessageRequest): string {
   return createHash('sha256')
-    .update(JSON.stringify([params.message, params.configuration, params.metadata]))
+    .update(JSON.stringify([message, configuration, metadata]))
     .digest('hex')
-}
-
-/** The same for a large message, over several iterations of the event loop. Bytes are in base64: a number for each would take seconds. */
-async function largeFingerprint(params: SendMessageRequest, { parts }: A2aMessage, by: string): Promise<string> {
-  const inBase64 = params.message?.parts.map((part, index) =>
-    part.content?.$case === 'raw' ? { ...part, content: { $case: 'raw', value: parts[index]?.raw } } : part,
-  )
-  const hash = createHash('sha256')
-  const message = { ...params.message, parts: inBase64 }
-  for await (const text of jsonTexts([message, params.configuration, params.metadata], by)) hash.update(text)
-  return hash.digest('hex')
 }

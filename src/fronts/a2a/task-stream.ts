@@ -1,11 +1,9 @@
 import type { StreamResponse } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
 import { RecentValues } from '../../lib/recent-values.ts'
-import { weightOfValue } from '../../lib/weight.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents } from '../../log/event-store.ts'
 import type { Reader } from '../../storage/database.ts'
-import { type AnswerReading, type BeginReading, readingBy } from '../../tasks/content-within.ts'
 import type { TaskContext } from '../../tasks/context.ts'
 import { followTask, readTaskMoment } from '../../tasks/follow-task.ts'
 import type { Task } from '../../tasks/task.ts'
@@ -17,12 +15,10 @@ type Responses = AsyncGenerator<StreamResponse, void, undefined>
 
 const pageSize = 200
 
-interface StreamOptions extends AnswerReading {
+interface StreamOptions {
   /** Whether the stream ends with this state. */
   readonly isLast: (state: TaskState) => boolean
   readonly historyLength?: number | undefined
-  /** Called with the size of the first event before it is read. */
-  readonly beginReading: BeginReading
 }
 
 /** The current task, then every event after that moment: none is sent twice and none is missed. */
@@ -30,20 +26,13 @@ export async function* streamFromNow(
   context: TaskContext,
   call: A2aCall,
   taskId: string,
-  { isLast, beginReading, ...options }: StreamOptions,
+  { isLast, historyLength }: StreamOptions,
 ): Responses {
   const moment = await readTaskMoment(context.db, taskId)
   if (!moment) throw new Problem('task-not-found', { detail: `No task ${taskId}.` })
   await call.startLoading()
   call.position = moment.logId
-  let isCounted = false
-  const counting = readingBy(call.caller.id, (bytes) => {
-    isCounted = true
-    return beginReading(bytes)
-  })
-  const value = await call.during(() => loadA2aTask(context.db, moment.task, { ...options, beginReading: counting }))
-  // The size of a small task is not counted before it is read.
-  if (!isCounted) await call.beginEvent(weightOfValue(value))
+  const value = await loadA2aTask(context.db, moment.task, { historyLength, sizeMax: call.sizeMax })
   yield { payload: { $case: 'task', value } }
   if (isLast(moment.task.state)) return
   yield* toResponses(context, call, followTask(context, taskId, { after: moment.logId, signal: call.signal, isLast }))
@@ -68,32 +57,18 @@ export async function positionSeen(
   return moment && lastEventId <= moment.logId ? lastEventId : undefined
 }
 
-async function* toResponses({ db, notifier }: TaskContext, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
+async function* toResponses({ db }: TaskContext, call: A2aCall, events: AsyncIterable<LogEvent>): Responses {
   for await (const event of events) {
-    const slot = notifier.slots.take()
-    if (slot) await slot
     await call.startLoading()
-    const loaded = await responses.of(event, (event) => loadResponse(db, event))
-    if (loaded) await call.beginEvent(loaded.size)
+    const response = await responses.of(event, (event) => toStreamResponse(db, event))
     call.position = event.logId
-    if (loaded) yield loaded.response
+    if (response) yield response
     else call.noteLoaded()
   }
 }
 
 /** Streams that share a read of the log share its responses. */
-const responses = new RecentValues<LogEvent, Promise<LoadedResponse | undefined>>(64)
-
-interface LoadedResponse {
-  readonly response: StreamResponse
-  /** About how many characters it has as JSON. */
-  readonly size: number
-}
-
-async function loadResponse(db: Reader, event: LogEvent): Promise<LoadedResponse | undefined> {
-  const response = await toStreamResponse(db, event)
-  return response && { response, size: weightOfValue(response) }
-}
+const responses = new RecentValues<LogEvent, Promise<StreamResponse | undefined>>(64)
 
 /** The events of a finished task after a position. The last ones may be of a kind that streams leave out, so this never waits. */
 async function* readToEnd(db: Reader, taskId: string, position: number): AsyncGenerator<LogEvent, void, undefined> {

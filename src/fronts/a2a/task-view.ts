@@ -3,8 +3,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Reader } from '../../storage/database.ts'
 import { readChunk } from '../../tasks/artifact-store.ts'
-import type { AnswerReading } from '../../tasks/content-within.ts'
-import { loadTaskContent, type TaskContent, type TaskReading } from '../../tasks/read-task.ts'
+import { type AnswerSize, loadTaskContent, type TaskContent } from '../../tasks/read-task.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
 import { readTaskMessage } from '../../tasks/task-message-store.ts'
 import { findTask } from '../../tasks/task-store.ts'
@@ -30,9 +29,8 @@ export function toA2aTask(document: TaskContent): A2aTask {
   })
 }
 
-interface LoadOptions extends AnswerReading, Pick<TaskReading, 'sizeMax'> {
+interface LoadOptions extends AnswerSize {
   readonly historyLength?: number | undefined
-  readonly countedFrom?: number | undefined
 }
 
 /** @param options.historyLength as in a request; undefined: as many messages as an answer carries */

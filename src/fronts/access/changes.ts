@@ -1,5 +1,5 @@
+import type { Admission } from '../../admission/admission.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import type { Shares } from '../../registry/shares/shares.ts'
 import type { Operation } from './operation.ts'
 
 /** Their rows count against `bytesStored`. */
@@ -27,14 +27,12 @@ function isAct({ audited }: Pick<Operation, 'audited'>): boolean {
  * or fails costs nothing of it. Errors: `rate-limited`.
  */
 export function beginChange(
-  shares: Pick<Shares, 'requireLeft' | 'charge' | 'paceChange'>,
+  admission: Pick<Admission, 'requireLeft' | 'charge'>,
   operation: Operation,
   caller: Caller,
 ): () => void {
-  if (isAct(operation)) shares.paceChange(caller)
-  if (!isChange(operation)) return nothing
-  // Of each key: a thief must not be able to use up what the owner of another key needs to end the theft.
-  const of = operation.isRevocation ? caller.keyId : caller.id
-  shares.requireLeft(caller, 'changesPerDay', of)
-  return () => shares.charge(caller, 'changesPerDay', of)
+  // A thief must not be able to use up what the owner of another key needs to end the theft.
+  if (!isChange(operation) || operation.isRevocation) return nothing
+  admission.requireLeft(caller, 'changesPerDay')
+  return () => admission.charge(caller, 'changesPerDay')
 }

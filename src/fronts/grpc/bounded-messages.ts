@@ -1,8 +1,7 @@
 import { BinaryReader, getTextEncoding } from '@bufbuild/protobuf/wire'
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { Problem } from '../../errors.ts'
-import { sliceBytes } from '../../lib/pauses.ts'
-import { inputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 
 /** Stands in for a request that was refused while it was decoded, until the call can be answered. */
 export class RefusedMessage {
@@ -13,27 +12,14 @@ export class RefusedMessage {
   }
 }
 
-/** A large request that is decoded when nothing else is done in its iteration of the event loop. */
-export class UndecodedMessage {
-  /** Returns the request, or why it is refused. */
-  readonly decode: () => object
-
-  constructor(decode: () => object) {
-    this.decode = decode
-  }
-}
-
 /**
  * Gives a service the limits of JSON bodies: the number of values, counted before they are created, the depth, and strings that
- * can be stored. A request beyond them is decoded to a `RefusedMessage`. A large one
- * is an `UndecodedMessage` at first.
+ * can be stored. A request beyond them is decoded to a `RefusedMessage`.
  */
 export function bounded<Service extends ServiceDefinition<UntypedServiceImplementation>>(service: Service): Service {
   const methods = Object.entries(service).map(([name, method]) => {
     const decode = method.requestDeserialize as (bytes: Buffer) => object
-    const read = (bytes: Buffer): object =>
-      bytes.length < sliceBytes ? readBounded(decode, bytes) : new UndecodedMessage(() => readBounded(decode, bytes))
-    return [name, { ...method, requestDeserialize: read }]
+    return [name, { ...method, requestDeserialize: (bytes: Buffer) => readBounded(decode, bytes) }]
   })
   return Object.fromEntries(methods) as Service
 }
@@ -55,7 +41,7 @@ function readBounded(decode: (bytes: Buffer) => object, bytes: Buffer): object {
 
 /** Counts reads of tags and lengths: every field begins with a tag, every string and message with its length. */
 class CountingReader extends BinaryReader {
-  #left = 2 * inputLimits.jsonValues.max
+  #left = 2 * sizeLimits.values.max
 
   constructor(bytes: Buffer) {
     super(bytes)
@@ -85,7 +71,7 @@ class CountingReader extends BinaryReader {
 function isTooDeep(message: object): boolean {
   let level: object[] = [message]
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > inputLimits.jsonDepth.max) return true
+    if (depth > sizeLimits.depth.max) return true
     const next: object[] = []
     for (const one of level) {
       if (ArrayBuffer.isView(one)) continue
@@ -97,17 +83,17 @@ function isTooDeep(message: object): boolean {
 }
 
 function tooDeep(): Problem {
-  const { max } = inputLimits.jsonDepth
+  const { max } = sizeLimits.depth
   return new Problem('invalid-request', {
     detail: `The request has more than ${max} levels of nested messages and values. Send a flatter value.`,
-    extra: { limit: 'jsonDepth', max },
+    extra: { limit: 'depth', max },
   })
 }
 
 function tooMany(): Problem {
-  const { max } = inputLimits.jsonValues
+  const { max } = sizeLimits.values
   return new Problem('payload-too-large', {
     detail: `The request has more than ${max} values. Send fewer, or send the data as a file or a URL.`,
-    extra: { limit: 'jsonValues', max },
+    extra: { limit: 'values', max },
   })
 }

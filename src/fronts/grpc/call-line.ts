@@ -3,7 +3,7 @@ import { newRequestIds } from '../../lib/request-ids.ts'
 import { isShown, type Logger } from '../../logger.ts'
 import { grpcOperation } from '../access/a2a-operations.ts'
 import { LineLevels, sinceMs } from '../request-log.ts'
-import type { IncomingCall } from './admission.ts'
+import type { IncomingCall } from './admitted-call.ts'
 
 /** The line of one call. */
 export interface CallLine {

@@ -9,7 +9,6 @@ import {
 import { Metadata, type StatusObject } from '@grpc/grpc-js'
 import { type Problem, toProblem } from '../../errors.ts'
 import { wellFormed } from '../../lib/well-formed.ts'
-import { outputLimits } from '../../limits.ts'
 import type { Logger } from '../../logger.ts'
 import { rpcStatusName } from '../a2a/answer.ts'
 import { metadataOf, reasonOf } from '../a2a/error-info.ts'
@@ -60,12 +59,13 @@ export function sendableStatus<Status extends Pick<StatusObject, 'code' | 'detai
   return typeof details === 'string' ? { ...status, details: sendableText(details) } : status
 }
 
+/** The characters of a status message. */
+const detailsMax = 1_000
 /** The ErrorInfo repeats the message and adds a few fields. */
-const detailsBinMax = 4 * outputLimits.grpcDetails.max
+const detailsBinMax = 4 * detailsMax
 
 function sendableText(text: string): string {
-  const { max } = outputLimits.grpcDetails
-  return text.length <= max ? wellFormed(text) : `${wellFormed(text.slice(0, max))} …`
+  return text.length <= detailsMax ? wellFormed(text) : `${wellFormed(text.slice(0, detailsMax))} …`
 }
 
 function statusOf(error: unknown, log: Logger): StatusObject {

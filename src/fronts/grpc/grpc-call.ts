@@ -1,8 +1,8 @@
 import type { A2AError } from '@a2a-js/sdk/errors'
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from '@grpc/grpc-js'
-import { readingBy } from '../../tasks/content-within.ts'
+import type { Slot } from '../../admission/slots.ts'
 import { A2aCall, type CallContext } from '../a2a/call.ts'
-import { admissionOf, setTrailers } from './admission.ts'
+import { admittedCall, setTrailers } from './admitted-call.ts'
 import { GrpcFailure } from './failure.ts'
 
 type Wire = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>
@@ -12,24 +12,16 @@ export class GrpcCall extends A2aCall {
   /** The metadata that the client sent. */
   readonly metadata: Metadata
   readonly #wire: Wire
-  readonly #leave: () => void
-  #unsent = 0
+  readonly #slot: Slot
+  #unread = 0
   #sent = () => {}
 
   constructor(wire: Wire, context: CallContext) {
-    const { leave, request, ...admission } = admissionOf(wire.metadata)
-    const { caller } = admission
-    const { large } = context.shares
-    const reading = {
-      beginReading: readingBy(caller.id, (bytes) => large.beginReading(caller, request, bytes)),
-      beginEvent: (bytes: number, gone: AbortSignal) => large.beginEvent(caller, request, bytes, gone),
-      endReading: () => large.endReading(caller, request),
-      during: <T>(work: () => Promise<T>) => large.during(caller, request, work),
-    }
-    super({ ...admission, ...reading }, context)
+    const { slot, ...facts } = admittedCall(wire.metadata)
+    super(facts, context)
     this.metadata = wire.metadata
     this.#wire = wire
-    this.#leave = leave
+    this.#slot = slot
   }
 
   /** Counts the unsent events of the stream: the SDK calls `write` once for each event and never waits. */
@@ -38,10 +30,10 @@ export class GrpcCall extends A2aCall {
     const write = wire.write.bind(wire)
     wire.write = ((message: unknown) => {
       if (this.isRevoked) return false
-      this.#unsent += 1
+      this.#unread += 1
       return write(message, () => {
-        this.#unsent -= 1
-        if (this.#unsent === 0) this.#sent()
+        this.#unread -= 1
+        if (this.#unread === 0) this.#sent()
       })
     }) as typeof wire.write
   }
@@ -61,7 +53,7 @@ export class GrpcCall extends A2aCall {
 
   override async taken(): Promise<void> {
     const { signal } = this
-    if (this.#unsent === 0 || signal.aborted) return
+    if (this.#unread === 0 || signal.aborted) return
     await new Promise<void>((resolve) => {
       this.#sent = resolve
       signal.addEventListener('abort', this.#sent)
@@ -70,8 +62,8 @@ export class GrpcCall extends A2aCall {
   }
 
   protected override untilClosed(others: AbortSignal[]): AbortSignal {
-    // A call that stays open is counted as a stream or a blocking call from here on, so it frees its place.
-    this.#leave()
+    // A call that stays open is counted as a stream or a blocking call from here on, so it frees its slot.
+    this.#slot.release()
     const closed = new AbortController()
     // 'cancelled' is also emitted after an answer. A string as the reason avoids the cost of an exception with its stack.
     const cancel = (): void => closed.abort('cancelled')

@@ -5,11 +5,11 @@ import {
   type ServerMethodDefinition,
   type StatusObject,
 } from '@grpc/grpc-js'
-import type { AnswerReader, Unsent } from '../unsent.ts'
+import type { AnswerReader, UnreadAnswers } from '../../admission/unread-answers.ts'
 
 /** The counters and limits of a call's answers. */
 interface Meter {
-  readonly unsent: Unsent
+  readonly unread: UnreadAnswers
   readonly stallMs: number
   readonly refusal: (error: unknown) => StatusObject
 }
@@ -23,7 +23,7 @@ export class MeteredCall extends ServerInterceptingCall {
   readonly #wire: ServerInterceptingCallInterface
   readonly #method: Definition
   readonly #meter: Meter
-  #reader: AnswerReader = { keyId: '' }
+  #reader: AnswerReader = { address: '' }
   #note: (bytes: number) => void = () => {}
   #hasFailed = false
 
@@ -43,13 +43,8 @@ export class MeteredCall extends ServerInterceptingCall {
     this.#note = note
   }
 
-  /** Calls `act` when the answer is read, or the client has gone away. */
-  onceClosed(act: () => void): void {
-    streamOf(this.#wire).once('close', act)
-  }
-
   override sendMessage(message: unknown, callback: () => void): void {
-    const { unsent, stallMs } = this.#meter
+    const { unread, stallMs } = this.#meter
     const reader = this.#reader
     const bytes = this.#encode(message)
     if (!bytes) {
@@ -64,7 +59,7 @@ export class MeteredCall extends ServerInterceptingCall {
       return
     }
     this.#note(bytes.length)
-    const taken = unsent.add(reader, bytes.length)
+    const taken = unread.add(reader, bytes.length)
     stream.once('close', taken)
     // Node's time-out runs from the last byte sent, so a slow client is not cut off.
     if (stream.listenerCount('timeout') === 0) {
@@ -87,7 +82,7 @@ export class MeteredCall extends ServerInterceptingCall {
     if (this.#hasFailed) return undefined
     try {
       const bytes = this.#method.responseSerialize(message)
-      if (!this.#method.responseStream) this.#meter.unsent.requireRoom(this.#reader, bytes.length)
+      if (!this.#method.responseStream) this.#meter.unread.requireRoom(this.#reader, bytes.length)
       return bytes
     } catch (error) {
       this.#hasFailed = true
@@ -98,7 +93,7 @@ export class MeteredCall extends ServerInterceptingCall {
 }
 
 /** The HTTP/2 stream of a call. grpc-js cannot end a call whose client reads nothing: a status is queued after the unread answers. */
-export function streamOf(wire: ServerInterceptingCallInterface): ServerHttp2Stream {
+function streamOf(wire: ServerInterceptingCallInterface): ServerHttp2Stream {
   const { stream } = wire as unknown as { stream?: ServerHttp2Stream }
   if (!stream) throw new Error('This version of @grpc/grpc-js keeps the HTTP/2 stream of a call elsewhere.')
   return stream

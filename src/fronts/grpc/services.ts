@@ -2,8 +2,7 @@ import type { Socket } from 'node:net'
 import { LegacyA2AService, legacyGrpcService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
 import { A2AService, grpcService } from '@a2a-js/sdk/server/grpc'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
-import { openLimits } from '../../gateway-limits.ts'
-import { inputLimits } from '../../limits.ts'
+import { projectLimits } from '../../limits.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
 import { keepAliveMs } from '../sse.ts'
@@ -13,16 +12,19 @@ import { GrpcCall } from './grpc-call.ts'
 import { countingBytes } from './metered-call.ts'
 import { GrpcRequestHandler } from './request-handler.ts'
 
-function optionsWithin({ grpcIdle, grpcCalls, grpcCallsUnproven }: ConnectionBounds) {
+/** A connection without a call in flight, in ms. */
+const idleMs = 300_000
+
+function optionsWithin({ grpcCalls }: ConnectionBounds, bodyMax: number) {
   return {
-    'grpc.max_receive_message_length': inputLimits.a2aBody.max,
-    'grpc.max_concurrent_streams': Math.min(grpcCalls, grpcCallsUnproven),
-    'grpc.max_connection_idle_ms': grpcIdle * 1000,
+    'grpc.max_receive_message_length': bodyMax,
+    'grpc.max_concurrent_streams': grpcCalls,
+    'grpc.max_connection_idle_ms': idleMs,
     'grpc.keepalive_time_ms': keepAliveMs,
     'grpc.keepalive_timeout_ms': 10_000,
     'grpc.enable_channelz': 0,
     // In MB, mostly answers that the client has not read. A connection that holds more gets no new calls.
-    'grpc-node.max_session_memory': openLimits.unsentBytes.max / 1_000_000,
+    'grpc-node.max_session_memory': projectLimits.unreadBytes.max / 1_000_000,
   }
 }
 
@@ -37,7 +39,10 @@ export interface GrpcServices {
 
 /** The A2A services of v1.0 and v0.3 for every agent; the tenant of a call names the agent. */
 export function createGrpcServices(context: AgentFrontContext, edge: GrpcEdge): GrpcServices {
-  const server = new Server({ ...optionsWithin(edge.bounds), interceptors: [admitCalls(context, edge)] })
+  const server = new Server({
+    ...optionsWithin(edge.bounds, context.bodyMax),
+    interceptors: [admitCalls(context, edge)],
+  })
   const sdkOptions = {
     requestHandler: new GrpcRequestHandler(context),
     userBuilder: async (wire: ConstructorParameters<typeof GrpcCall>[0]) => new GrpcCall(wire, context),

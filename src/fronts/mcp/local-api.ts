@@ -1,12 +1,8 @@
 import type { Audit } from '../../audit/audit.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { weightOfValue } from '../../lib/weight.ts'
-import { outputLimits } from '../../limits.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
-import { type Bulk, newBulk } from '../../registry/shares/large-spacing.ts'
-import { readingBy } from '../../tasks/content-within.ts'
 import { statusErrorBody } from '../a2a/answer.ts'
 import { type AgentAddress, findCalledAgent } from '../a2a/called-agent.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
@@ -25,10 +21,8 @@ export interface LocalCaller {
   readonly caller: Caller
   /** The client's IP address. */
   readonly address: string
-  /** Called when a call begins to wait for something: then it frees its place. */
+  /** Called when a call begins to wait for something: then it frees its slot. */
   readonly waits?: () => void
-  /** The place of the request that calls: it steps out while a call waits for its content. */
-  readonly place?: Bulk['place']
 }
 
 /**
@@ -49,9 +43,6 @@ export function createLocalApi(context: LocalApiContext): (from: LocalCaller) =>
     }
 }
 
-/** Of a call that nobody can cancel. */
-const neverGone = new AbortController().signal
-
 const sendPath = /^(?:\/projects\/([^/]+))?\/agents\/([^/]+)\/message:send$/
 
 const cardPath = /^(?:\/projects\/([^/]+))?\/agents\/([^/]+)\/\.well-known\/agent-card\.json$/
@@ -67,23 +58,13 @@ async function answerSend(
   { to, signal = new AbortController().signal }: CallOptions & { readonly to: AgentAddress },
 ): Promise<ApiAnswer> {
   const { body = {}, headers = {} } = request
-  const { large } = context.shares
-  const { caller } = from
-  const part = { ...newBulk({ what: undefined, bytes: 0, gone: () => signal }), place: from.place }
-  const reading = {
-    sizeMax: outputLimits.mcpTask.max,
-    beginReading: readingBy(caller.id, (bytes) => large.beginReading(caller, part, bytes)),
-    during: <T>(work: () => Promise<T>) => work(),
-  }
   try {
     const idempotencyKey = headers['idempotency-key']
-    const answer = await sendLocally(context, { ...from, to, body, signal, idempotencyKey, reading })
+    const answer = await sendLocally(context, { ...from, to, body, signal, idempotencyKey })
     return { status: 200, headers: {}, body: answer }
   } catch (error) {
     const problem = problemOf(context, request, error)
     return { status: problem.status, headers: {}, body: statusErrorBody(problem) as JsonObject }
-  } finally {
-    large.endReading(caller, part)
   }
 }
 
@@ -104,7 +85,7 @@ async function answerCard(
 
 async function answerRest(
   context: LocalApiContext,
-  { caller, address, waits, place }: LocalCaller,
+  { caller, address, waits }: LocalCaller,
   request: ApiRequest,
   { signal }: CallOptions,
 ): Promise<ApiAnswer> {
@@ -114,9 +95,6 @@ async function answerRest(
   const { route, params } = match
   const reply = new Reply(route.status)
   const undone: (() => void)[] = []
-  const what = method === 'GET' ? path : undefined
-  const part = { ...newBulk({ what, bytes: 0, gone: () => signal ?? neverGone }), place }
-  let leave = (): void => {}
   const call = {
     caller,
     method,
@@ -126,14 +104,10 @@ async function answerRest(
     readBody: async () => body,
     whenUnsent: (_status: number, undo: () => void) => void undone.push(undo),
     untilGone: (...others: AbortSignal[]) => {
-      leave()
       waits?.()
       return AbortSignal.any(signal ? [signal, ...others] : others)
     },
-    reading: {
-      sizeMax: outputLimits.mcpTask.max,
-      beginReading: readingBy(caller.id, (bytes) => context.shares.large.beginReading(caller, part, bytes)),
-    },
+    answer: { sizeMax: context.answerMax },
     http: undefined,
   }
   const returnMail = (): void => {
@@ -141,10 +115,7 @@ async function answerRest(
   }
   const recorded = { operation: route.operation, params, caller, reply, front: 'mcp' as const, address }
   try {
-    if (what !== undefined) leave = await context.shares.large.beginPart(caller, part)
     const view = (await callRoute(context, match, call, reply)) ?? {}
-    // What was loaded has its cost, however little of it is shown.
-    context.shares.noteBytes(caller, weightOfValue(view), part)
     try {
       await recordRestCall(context.audit, { ...recorded, outcome: 'ok' })
     } catch {
@@ -157,9 +128,6 @@ async function answerRest(
     const problem = problemOf(context, request, error)
     recordRestCall(context.audit, { ...recorded, outcome: problem.code })
     return { ...refusal(problem, path), returnMail }
-  } finally {
-    leave()
-    context.shares.large.endReading(caller, part)
   }
 }
 

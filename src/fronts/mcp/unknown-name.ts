@@ -1,7 +1,7 @@
 import { ResourceTemplate } from '@modelcontextprotocol/server'
 import { cutText } from '../../lib/cut-text.ts'
 import { oneLine, shownText } from '../../lib/words.ts'
-import { mcpLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import { promptNames } from './prompts/prompts.ts'
 import { resourceKinds, uriOf } from './resources/uris.ts'
 import { tools } from './tools/table.ts'
@@ -35,7 +35,7 @@ export function unknownName(method: string, params: Record<string, unknown> = {}
 }
 
 function uriFlaw(uri: string): string | undefined {
-  const { max } = mcpLimits.mcpUri
+  const { max } = sizeLimits.url
   if (uri.length > max)
     return `uri: is longer than ${max} characters. Send the URI of a resource that resources/list names.`
   if (URL.canParse(uri) && templates.some((template) => template.match(new URL(uri).href))) return undefined

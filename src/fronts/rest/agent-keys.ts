@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { addApiKey, removeApiKey } from '../../identity/api-keys.ts'
 import type { KeyContext } from '../../identity/end-keys.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { pageLimits } from '../../limits.ts'
 import { requireAgent } from '../../registry/agents/agents.ts'
 import { type ApiKey, listApiKeys } from '../../registry/callers/api-key-store.ts'
 import { requireSelf } from '../../registry/callers/caller.ts'
@@ -11,7 +10,7 @@ import { type Scope, scopes } from '../../words/callers.ts'
 import { oneOf } from './fields.ts'
 import { instant, instantOrNull } from './instant.ts'
 import { flag, keyTerms, termFields, withOneEnd } from './key-terms.ts'
-import { pageFields, pageOf } from './page.ts'
+import { listMax, pageFields, pageOf } from './page.ts'
 import { route } from './route.ts'
 
 const newKey = withOneEnd(
@@ -50,7 +49,7 @@ export const agentKeyRoutes = [
     handle: async ({ caller, params, query }, { db }: { readonly db: Reader }) => {
       const agent = await requireAgent(db, caller.projectId, params.handle)
       requireSelf(caller, agent.id, 'list its keys')
-      const { limit = pageLimits.listPage.max, pageToken = '' } = query
+      const { limit = listMax, pageToken = '' } = query
       const found = await listApiKeys(db, agent.id, pageToken, limit + 1)
       const { items, nextPageToken } = pageOf(found, limit, ({ keyId }) => keyId)
       return { keys: items.map(apiKeyView), nextPageToken }
@@ -60,7 +59,7 @@ export const agentKeyRoutes = [
     name: 'key.make',
     what: 'make keys',
     access: { scope: 'mint', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
-    rate: 'keyMintsPerHour',
+    rate: 'startsPerHour',
     body: newKey,
     status: 201,
     handle: async (

@@ -3,10 +3,8 @@ import { Problem } from '../../errors.ts'
 import { requireStillValid, type StillValidContext } from '../../identity/authenticate.ts'
 import { unsentOver } from '../answer-mail.ts'
 import { bearerKey, callerOf } from '../auth.ts'
-import { during, readingFor } from '../door.ts'
 import { inOrder } from '../in-order.ts'
-import { jsonBody } from '../json-body.ts'
-import { sendLargeJson } from '../large-json.ts'
+import { type BodyContext, jsonBody } from '../json-body.ts'
 import { notFound } from '../problem.ts'
 import { untilClosed } from '../sse.ts'
 import { type CallContext, callRoute } from './call-route.ts'
@@ -26,11 +24,11 @@ export function answerOpenRoutes<Context>(table: RouteTable<OpenRoute<Context>>,
 }
 
 /** Answers the routes of a table for callers whose key is known. A path without a route is not found. */
-export function answerRoutes<Context extends CallContext & StillValidContext>(
+export function answerRoutes<Context extends CallContext & StillValidContext & BodyContext>(
   table: RouteTable<AnyRoute<Context>>,
   context: Context,
 ): RequestHandler {
-  const parseBody = inOrder(jsonBody())
+  const parseBody = inOrder(jsonBody(context))
   return async (req, res) => {
     const path = req.baseUrl + req.path
     const match = table.match(req.method, path)
@@ -50,18 +48,15 @@ export function answerRoutes<Context extends CallContext & StillValidContext>(
       },
       whenUnsent: unsentOver(res),
       untilGone: (...others: AbortSignal[]) => untilClosed(req, res, ...others),
-      reading: { beginReading: readingFor(context.shares, res) },
+      answer: { sizeMax: context.answerMax },
       http: { req, res },
     }
-    await during(context.shares, res, async () => {
-      const view = await callRoute(context, match, call, reply)
-      if (res.headersSent) return
-      res.status(reply.status)
-      for (const [name, value] of Object.entries(reply.headers)) res.setHeader(name, value)
-      if (reply.status === 204) res.end()
-      else if (reply.isLarge) await sendLargeJson(res, view as object)
-      else res.json(view)
-    })
+    const view = await callRoute(context, match, call, reply)
+    if (res.headersSent) return
+    res.status(reply.status)
+    for (const [name, value] of Object.entries(reply.headers)) res.setHeader(name, value)
+    if (reply.status === 204) res.end()
+    else res.json(view)
   }
 }
 

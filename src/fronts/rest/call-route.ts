@@ -1,15 +1,16 @@
+import type { Admission } from '../../admission/admission.ts'
 import { Problem } from '../../errors.ts'
 import { withNearestNames } from '../../registry/agents/unknown-address.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import type { Shares } from '../../registry/shares/shares.ts'
 import type { Database } from '../../storage/database.ts'
+import type { AnswerSize } from '../../tasks/read-task.ts'
 import { authorise } from '../access/authorise.ts'
 import { beginChange } from '../access/changes.ts'
 import { type AnswerMailContext, type WhenUnsent, wantedBy, withMail, withSessionMail } from '../answer-mail.ts'
 import { requireOwnSession } from '../session-header.ts'
 import { parse } from '../validate.ts'
 import type { Reply } from './reply.ts'
-import type { AnyRoute, HttpExchange, Reading, UntilGone } from './route.ts'
+import type { AnyRoute, HttpExchange, UntilGone } from './route.ts'
 import type { RouteMatch } from './route-table.ts'
 
 /** A call of the REST API by a known caller, over HTTP or from within the gateway. */
@@ -24,14 +25,14 @@ interface RestCall {
   readonly readBody: () => Promise<unknown>
   readonly whenUnsent: WhenUnsent
   readonly untilGone: UntilGone
-  readonly reading: Reading
+  readonly answer: AnswerSize
   /** undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
 }
 
 export interface CallContext extends AnswerMailContext {
   readonly db: Database
-  readonly shares: Shares
+  readonly admission: Admission
 }
 
 /**
@@ -45,10 +46,10 @@ export async function callRoute<Context extends CallContext>(
   call: RestCall,
   reply: Reply,
 ): Promise<unknown> {
-  const { caller, header, untilGone, reading, http } = call
+  const { caller, header, untilGone, answer, http } = call
   authorise(route.operation, caller)
-  const changed = beginChange(context.shares, route.operation, caller)
-  if (route.rate) context.shares.spend(caller, route.rate)
+  const changed = beginChange(context.admission, route.operation, caller)
+  if (route.rate) context.admission.spend(caller, route.rate, route.operation.name)
   const wanted = wantedBy(header)
   const mailCall = { wanted, ...call }
   try {
@@ -63,7 +64,7 @@ export async function callRoute<Context extends CallContext>(
       header,
       reply,
       untilGone,
-      reading,
+      answer,
       http,
     }
     const view = await route.handle(input as never, context)

@@ -1,16 +1,17 @@
 import { type CatalogQuery, searchCatalog } from '../../agent-card/catalog.ts'
 import type { CardAgent, CardDocuments } from '../../agent-card/documents.ts'
 import type { JsonObject } from '../../lib/json.ts'
-import { outputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { listAgentsAfter, listPublicAgentsAfter, sizeOfAgent } from '../../registry/agents/agent-store.ts'
-import { LongRead } from '../../registry/shares/long-read.ts'
 import type { Reader } from '../../storage/database.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
 import { catalogQuery } from './catalog-input.ts'
-import { type Reading, route } from './route.ts'
+import { route } from './route.ts'
 
 const limitDefault = 100
+/** Agents that one page examines. */
+const scannedMax = 1_000
 /** Agents that are read in one query: few at first, and while they are large. */
 const stepMin = 5
 const stepMax = 25
@@ -25,12 +26,7 @@ export const catalogRoutes = [
     query: catalogQuery,
     handle: async (call, { db, cards }: { readonly db: Reader; readonly cards: CardDocuments }) => {
       const { limit = limitDefault, pageToken: after = '', ...query } = call.query
-      const { agents, nextPageToken } = await catalogPage(
-        db,
-        call.caller.projectId,
-        { query, limit, after },
-        call.reading,
-      )
+      const { agents, nextPageToken } = await catalogPage(db, call.caller.projectId, { query, limit, after })
       const found = await Promise.all(agents.map((agent) => cards.document(agent, '1.0')))
       return { cards: found.map(({ body }) => JSON.parse(body) as JsonObject), nextPageToken }
     },
@@ -40,26 +36,24 @@ export const catalogRoutes = [
 /**
  * The next agents that a query finds: those of the project by handle, then the public ones of other projects. A search stops after a
  * number of agents, or of characters that they say about themselves: then a page has fewer cards than `limit`, even none, and its
- * token continues from there. Errors: those of `beginReading`.
+ * token continues from there.
  */
 async function catalogPage(
   db: Reader,
   projectId: string,
   { query, limit, after }: { query: CatalogQuery; limit: number; after: string },
-  { beginReading }: Reading,
 ): Promise<{ agents: CardAgent[]; nextPageToken: string }> {
   const agents: CardAgent[] = []
   let last: string | undefined = after
-  const read = new LongRead(beginReading, beginReading.by ?? '')
+  let read = 0
   let scanned = 0
   let step = stepMin
-  while (last !== undefined && read.size < outputLimits.catalogPage.max && scanned < outputLimits.catalogScan.max) {
+  while (last !== undefined && read < sizeLimits.page.max && scanned < scannedMax) {
     const some = await readAfter(db, projectId, last, step)
     const size = some.reduce((sum, agent) => sum + sizeOfAgent(agent), 0)
-    await read.after(size)
+    read += size
     for (const agent of searchCatalog(some.map(cardAgent), query).sort(inReadingOrder)) {
       if (agents.length === limit) {
-        await read.end()
         return { agents, nextPageToken: tokenOf(projectId, agents.at(-1)!) }
       }
       agents.push(agent)
@@ -68,7 +62,6 @@ async function catalogPage(
     scanned += some.length
     step = size > largeStep ? stepMin : stepMax
   }
-  await read.end()
   return { agents, nextPageToken: last ?? '' }
 }
 

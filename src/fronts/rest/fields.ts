@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isOneLine, isStorable, lineFlaw } from '../../lib/words.ts'
-import { inputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 
 /** Text of any number of lines that both stores and UTF-8 can carry. */
 export const text = (max: number) =>
@@ -45,13 +45,4 @@ export const names = z.array(line(200).min(1)).max(100)
 export const address = line(110).min(1)
 
 /** The tagged concepts of a message. They are in the message, in its events, and in every filter. */
-export const concepts = z
-  .array(line(inputLimits.concept.max).min(1))
-  .max(inputLimits.concepts.max)
-  .refine((list) => bytesOf(list) <= inputLimits.conceptsBytes.max, {
-    error: `have more than ${inputLimits.conceptsBytes.max} bytes together. Send fewer or shorter concepts.`,
-  })
-
-function bytesOf(list: readonly string[]): number {
-  return list.reduce((bytes, one) => bytes + Buffer.byteLength(one), 0)
-}
+export const concepts = z.array(line(sizeLimits.id.max).min(1)).max(sizeLimits.items.max)

@@ -1,6 +1,5 @@
 import { Problem } from '../../errors.ts'
 import { mapInSteps } from '../../lib/bounded-page.ts'
-import { sliceBytes } from '../../lib/pauses.ts'
 import { returnUnshown } from '../../mailbox/delivery/return-to-waiting.ts'
 import { readInbox } from '../../mailbox/reading/inbox.ts'
 import { readTaggedInbox } from '../../mailbox/reading/tagged-inbox.ts'
@@ -27,7 +26,7 @@ export const inboxRoutes = [
     what: 'read an inbox',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
-    handle: async ({ caller, query, reply, untilGone, reading }, context: InboxContext) => {
+    handle: async ({ caller, query, reply, untilGone }, context: InboxContext) => {
       if (query.waitSeconds !== undefined) {
         const pendingSignals = await waitForMail(context, caller, query.waitSeconds * 1000, untilGone)
         return { messages: [], nextPageToken: '', pendingSignals }
@@ -46,15 +45,12 @@ export const inboxRoutes = [
         order: query.order ?? (unread ? 'oldest' : 'newest'),
         after: query.pageToken,
         limit,
-        by: caller.id,
       }
-      const { mails, more, size, last } = await (taggedConcept === undefined
+      const { mails, more, last } = await (taggedConcept === undefined
         ? readInbox(db, inboxQuery)
         : readTaggedInbox(db, inboxQuery, taggedConcept))
-      await reading.beginReading(size)
       // Operators share one mailbox. They see its mail of the projects that they operate.
       const own = mails.filter(({ message }) => caller.kind === 'agent' || operates(caller, message.projectId))
-      reply.isLarge = size > sliceBytes
       return { messages: await mapInSteps(own, inboxMessageView), nextPageToken: more && last ? last : '' }
     },
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { keyLimits } from '../../limits.ts'
+import { keyLifeMax } from '../../registry/callers/new-key.ts'
 import { line, oneOf, time } from './fields.ts'
 
 /** Input fields that the keys of agents and of operators share. */
@@ -9,7 +9,7 @@ export const termFields = {
   expiresInSeconds: z
     .int({ error: 'must be a whole number of seconds' })
     .min(1, 'must be at least 1 second')
-    .max(keyLimits.keyLife.max, `is at most ${keyLimits.keyLife.max} seconds`)
+    .max(keyLifeMax, `is at most ${keyLifeMax} seconds`)
     .optional(),
 }
 

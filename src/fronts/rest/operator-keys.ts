@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { KeyContext } from '../../identity/end-keys.ts'
 import { addOperatorKey, readOperatorKeys, removeOperatorKey } from '../../identity/operator-keys.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { keyLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { OperatorKey } from '../../registry/callers/operator-key-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type OperatorRole, operatorRoleNames } from '../../words/callers.ts'
@@ -15,7 +15,7 @@ const newKey = withOneEnd(
   z.strictObject({
     ...termFields,
     role: oneOf(operatorRoleNames),
-    projects: z.array(line(40).min(1)).min(1).max(keyLimits.operatorProjects.max).optional(),
+    projects: z.array(line(40).min(1)).min(1).max(sizeLimits.items.max).optional(),
   }),
 )
 

@@ -1,9 +1,11 @@
 import { Problem } from '../../errors.ts'
-import { pageLimits } from '../../limits.ts'
 import { count, line } from './fields.ts'
 
+/** Agents, keys, permissions or subscriptions in one page of a list. */
+export const listMax = 500
+
 /** Query fields of a list. */
-export const pageFields = { limit: count(1, pageLimits.listPage.max).optional(), pageToken: line(500).optional() }
+export const pageFields = { limit: count(1, listMax).optional(), pageToken: line(500).optional() }
 
 /** A page of a list, and the token of the next page: `''` at the end of the list. */
 interface Page<Item> {

@@ -1,6 +1,5 @@
 import { grantPermission, listVisiblePermissions, revokePermission } from '../../identity/permissions.ts'
 import type { RemovalContext } from '../../identity/remove-agent.ts'
-import { pageLimits } from '../../limits.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { identityIn } from '../../registry/agents/agent.ts'
 import { findNames } from '../../registry/agents/agent-store.ts'
@@ -9,7 +8,7 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import type { Permission } from '../../registry/permissions/permission-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { instant } from './instant.ts'
-import { pageOf, positionToken, readPosition } from './page.ts'
+import { listMax, pageOf, positionToken, readPosition } from './page.ts'
 import { newPermission, permissionQuery } from './permission-input.ts'
 import { route } from './route.ts'
 
@@ -31,7 +30,7 @@ export const permissionRoutes = [
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no', isRevocation: true },
     query: permissionQuery,
     handle: async ({ caller, query }, { db }: { readonly db: Reader }) => {
-      const { scope = null, grantor, grantee, limit = pageLimits.listPage.max } = query
+      const { scope = null, grantor, grantee, limit = listMax } = query
       const found = await listVisiblePermissions(db, caller, {
         scope,
         grantorId: await idOf(db, caller, grantor, 'grantor'),
@@ -53,7 +52,7 @@ export const permissionRoutes = [
     name: 'permission.grant',
     what: 'grant a permission',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
-    rate: 'grantsPerHour',
+    rate: 'startsPerHour',
     body: newPermission,
     status: 201,
     handle: async ({ caller, body, reply }, context: RemovalContext) => {

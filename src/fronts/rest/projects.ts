@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { defaultOfProject } from '../../mailbox/limits/mail-limits.ts'
+import { type LimitName, projectLimits } from '../../limits.ts'
 import type { RegistryContext } from '../../registry/agents/agents.ts'
 import type { Project } from '../../registry/projects/project-store.ts'
 import { changeLimits, createProject, readProject, readProjects } from '../../registry/projects/projects.ts'
-import { type LimitName, projectLimits } from '../../share-limits.ts'
 import type { Reader } from '../../storage/database.ts'
 import { line } from './fields.ts'
 import { instant } from './instant.ts'
@@ -37,7 +36,7 @@ export interface ProjectLimitsView extends ProjectView {
 
 export interface ProjectFrontContext {
   readonly db: Reader
-  /** `perMinute`: the gateway's default of `messagesPerMinute`, from which that of `projectMessagesPerMinute` follows. */
+  /** `perMinute`: the gateway's default of `messagesPerMinute`. */
   readonly mail: { readonly limits: { readonly perMinute: number } }
 }
 
@@ -88,7 +87,6 @@ function projectView({ id, createdAt }: Project): ProjectView {
 function limitsView({ mail }: ProjectFrontContext, project: Project): ProjectLimitsView {
   const defaults = Object.entries(projectLimits).map(([name, { max }]) => [name, max])
   const messagesPerMinute = mail.limits.perMinute
-  const ofGateway = { messagesPerMinute, projectMessagesPerMinute: defaultOfProject(mail.limits) }
-  const limits = { ...Object.fromEntries(defaults), ...ofGateway, ...project.limits } as Record<LimitName, number>
+  const limits = { ...Object.fromEntries(defaults), messagesPerMinute, ...project.limits } as Record<LimitName, number>
   return { ...projectView(project), limits, overrides: project.limits }
 }

@@ -5,8 +5,6 @@ export class Reply {
   readonly headers: Record<string, string> = {}
   /** The object of the call in the audit, where the path does not name it. */
   target: string | undefined
-  /** Whether the answer may be large: then it is encoded over several iterations of the event loop. */
-  isLarge = false
 
   constructor(status: number) {
     this.status = status

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
+import type { RateName } from '../../admission/rates.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import type { agentRates } from '../../share-limits.ts'
-import type { BeginReading } from '../../tasks/content-within.ts'
+import type { AnswerSize } from '../../tasks/read-task.ts'
 import type { RestOperation } from '../access/operation.ts'
 import type { Reply } from './reply.ts'
 
@@ -34,17 +34,10 @@ interface Call<Name extends string, Body extends Schema, Query extends Schema> {
   readonly reply: Reply
   /** Returns a signal that aborts when the client disconnects, or with one of the given signals. For calls that wait: they free their place. */
   readonly untilGone: UntilGone
-  /** How large content may be read. */
-  readonly reading: Reading
+  /** How much content of a task the answer may have. */
+  readonly answer: AnswerSize
   /** For answers that are streamed. undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
-}
-
-/** How large content may be read for a call. */
-export interface Reading {
-  /** The most bytes of a task's history and artifacts in the answer. undefined: as many as the limits allow. */
-  readonly sizeMax?: number
-  readonly beginReading: BeginReading
 }
 
 export type UntilGone = (...others: AbortSignal[]) => AbortSignal
@@ -63,7 +56,7 @@ interface RouteFields<Name extends string, Context, Body extends Schema, Query e
   /** Who may do it. Checked before the input is read. */
   readonly access: Omit<RestOperation, 'route' | 'name' | 'what'>
   /** The rate that it counts against, for acts that cost others more than a request does. */
-  readonly rate?: keyof typeof agentRates
+  readonly rate?: RateName
   /** Parsed before the handler runs. Without a schema a body is ignored. */
   readonly body?: Body
   readonly query?: Query
@@ -77,7 +70,7 @@ interface RouteFields<Name extends string, Context, Body extends Schema, Query e
 export interface Route<Name extends RouteName, Context, Body extends Schema, Query extends Schema, View> {
   readonly route: Name
   readonly operation: RestOperation
-  readonly rate: keyof typeof agentRates | undefined
+  readonly rate: RateName | undefined
   readonly body: Body | undefined
   readonly query: Query | undefined
   readonly status: 200 | 201 | 204
@@ -88,7 +81,7 @@ export interface Route<Name extends RouteName, Context, Body extends Schema, Que
 export interface AnyRoute<Context> {
   readonly route: RouteName
   readonly operation: RestOperation
-  readonly rate: keyof typeof agentRates | undefined
+  readonly rate: RateName | undefined
   readonly body: z.ZodType | undefined
   readonly query: z.ZodType | undefined
   readonly status: number

@@ -2,13 +2,15 @@ import { z } from 'zod'
 import type { KeyContext } from '../../identity/end-keys.ts'
 import { refuseToken } from '../../identity/revoke-token.ts'
 import type { TokenVerifier } from '../../identity/token-caller.ts'
-import { keyLimits } from '../../limits.ts'
+import { KiB } from '../../limits.ts'
 import { line } from './fields.ts'
 import { route } from './route.ts'
 
 const revocation = z
   .strictObject({
-    token: line(keyLimits.bearer.max).min(1).optional(),
+    token: line(8 * KiB)
+      .min(1)
+      .optional(),
     keyId: line(36)
       .regex(/^jwt:[0-9a-f]{32}$/, 'is "jwt:" and 32 hexadecimal digits, as `createdByKey` and the audit show it.')
       .optional(),

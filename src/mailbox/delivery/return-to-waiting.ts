@@ -1,7 +1,9 @@
 import { Problem } from '../../errors.ts'
-import { openLimits } from '../../gateway-limits.ts'
 import type { Database } from '../../storage/database.ts'
 import { undoDelivery, undoDeliveryInSession } from './waiting-store.ts'
+
+/** The time after its delivery with an answer in which mail may be returned, in ms. */
+const returnMs = 60_000
 
 /** Makes mail wait again after the connection broke before the answer that carried it was written. */
 export async function returnToWaiting(db: Database, agentId: string, messageIds: readonly string[]): Promise<void> {
@@ -26,7 +28,7 @@ export async function returnUnshown(
   messageIds: readonly string[],
 ): Promise<string[]> {
   return db.transaction(async (tx) => {
-    const delivery = { sessionId, since: tx.now - openLimits.mailReturn.max * 1000 }
+    const delivery = { sessionId, since: tx.now - returnMs }
     const returned: string[] = []
     for (const messageId of new Set(messageIds)) {
       if (await undoDeliveryInSession(tx, agentId, messageId, delivery)) returned.push(messageId)

@@ -1,7 +1,7 @@
+import { projectFactor } from '../../limits.ts'
 import { operatorId } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Receivers } from '../../registry/mail/send-limits.ts'
-import { agentRates, projectRates } from '../../share-limits.ts'
 
 /** Limits of messages. 0 switches one off. */
 export interface MailLimits {
@@ -60,17 +60,6 @@ export function chargesOf(caller: Caller, limits: MailLimits, receivers?: Receiv
   return charges.filter(({ costMs }) => costMs > 0)
 }
 
-/** How many times as much as one agent all agents of a project may send. */
-const timesOfProject = projectRates.projectMessagesPerMinute.max / agentRates.messagesPerMinute.max
-
-/**
- * Returns how many messages all agents of a project may send in a minute where nothing is set for it, from what the gateway lets one agent
- * send: a higher number also raises the project's, a lower one does not reduce it. 0 is no limit.
- */
-export function defaultOfProject({ perMinute }: Pick<MailLimits, 'perMinute'>): number {
-  return perMinute === 0 ? 0 : Math.max(projectRates.projectMessagesPerMinute.max, timesOfProject * perMinute)
-}
-
-function perMinuteForProject({ limits }: Pick<Caller, 'limits'>, ofGateway: MailLimits): number {
-  return limits?.projectMessagesPerMinute ?? defaultOfProject(ofGateway)
+function perMinuteForProject({ limits }: Pick<Caller, 'limits'>, { perMinute }: MailLimits): number {
+  return projectFactor * (limits?.messagesPerMinute ?? perMinute)
 }

@@ -71,7 +71,6 @@ export class MailSteps {
   readonly #edge: Statement<object, { id: string }> | undefined
   readonly #params: object
   readonly #order: MailOrder
-  readonly #by: string
   readonly #entries: number
   /** Whether the rest is no longer than one interval. */
   #isShort: boolean
@@ -80,13 +79,12 @@ export class MailSteps {
   constructor(
     db: Reader,
     edge: Statement<object, { id: string }> | undefined,
-    { order, by, entries = entriesMax, params }: { order: MailOrder; by: string; entries?: number; params: object },
+    { order, entries = entriesMax, params }: { order: MailOrder; entries?: number; params: object },
   ) {
     this.#db = db
     this.#edge = edge
     this.#params = params
     this.#order = order
-    this.#by = by
     this.#entries = entries
     this.#isShort = edge === undefined
   }
@@ -104,17 +102,12 @@ export class MailSteps {
       this.#isShort = edge === undefined
       return edge?.id
     }
-    await walk(
-      after,
-      edgeAfter,
-      async (from, edge = endOf(this.#order)) => {
-        // What arrives between the two statements is read too.
-        const interval = { after: from, upTo: edge, entries: this.#entries * 2 }
-        items.push(...(await read(interval, limit - items.length)))
-        return items.length >= limit
-      },
-      this.#by,
-    )
+    await walk(after, edgeAfter, async (from, edge = endOf(this.#order)) => {
+      // What arrives between the two statements is read too.
+      const interval = { after: from, upTo: edge, entries: this.#entries * 2 }
+      items.push(...(await read(interval, limit - items.length)))
+      return items.length >= limit
+    })
     return items
   }
 }

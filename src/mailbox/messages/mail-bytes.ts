@@ -1,4 +1,4 @@
-import { bytesOf, rowBytes } from '../../registry/shares/usage.ts'
+import { bytesOf, rowBytes } from '../../admission/usage.ts'
 import { sql } from '../../storage/statement.ts'
 import type { MailMessage } from './message.ts'
 

@@ -1,6 +1,6 @@
 import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
 import { messageIdFloor } from '../../lib/ids.ts'
-import { outputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import { identityFrom } from '../../registry/agents/identity.ts'
 import type { Reader } from '../../storage/database.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
@@ -31,8 +31,6 @@ export interface InboxQuery {
   /** The messageId of the last message of the page before. */
   readonly after?: string | undefined
   readonly limit: number
-  /** The id of the caller: a long search is done in its slices. */
-  readonly by: string
 }
 
 /** A message with its state for one recipient. */
@@ -56,18 +54,18 @@ export interface InboxPage {
  * @param entries the most messages that one statement looks at, where it looks for others than those that an index has
  */
 export async function readInbox(db: Reader, query: InboxQuery, entries?: number): Promise<InboxPage> {
-  const { order, after, limit, unread, since, by, ...rest } = query
+  const { order, after, limit, unread, since, ...rest } = query
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const names = [...(unread ? ['unread'] : []), ...(since === undefined ? [] : ['since']), ...Object.keys(given)]
   const filters = names.filter((name) => name !== 'agentId') as FilterName[]
   const { page, edge } = statementsOf(filters, order, query.type)
   const params = { ...given, ...(since === undefined ? {} : { since: messageIdFloor(since) }) }
-  const steps = new MailSteps(db, edge, { order, by, entries, params })
+  const steps = new MailSteps(db, edge, { order, entries, params })
   const read = (last: Row | undefined, count: number) =>
     steps.next(last?.messageId ?? after ?? beginOf(order), count, (interval, limit) =>
       db.all(page, { limit, ...params, ...interval }),
     )
-  const bounds = { limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfRow }
+  const bounds = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfRow }
   const { items, more, size } = await readBoundedPage(read, bounds)
   return { mails: await mapInSteps(items, fromRow), more, size, last: items.at(-1)?.messageId }
 }

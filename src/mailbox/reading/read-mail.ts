@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { readBoundedPage } from '../../lib/bounded-page.ts'
-import { outputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import { identityIn } from '../../registry/agents/agent.ts'
 import { findAgentById } from '../../registry/agents/agent-store.ts'
 import { gatewayId, identityFrom, operatorId } from '../../registry/agents/identity.ts'
@@ -88,7 +88,7 @@ export async function readThreadPage(
 ): Promise<MailPage> {
   const agentId = caller.kind === 'operator' ? undefined : caller.id
   const page = { threadId, projectId: caller.projectId }
-  const steps = new MailSteps(db, threadEdges.oldest, { order: 'oldest', by: caller.id, entries, params: page })
+  const steps = new MailSteps(db, threadEdges.oldest, { order: 'oldest', entries, params: page })
   const read = (last: MailMessage | undefined, count: number) =>
     steps.next(last?.id ?? after, count, (interval, limit) => readThread(db, { limit, ...page, ...interval }, agentId))
   const { items, more, size } = await readBoundedPage(read, pageOf(limit))
@@ -101,7 +101,7 @@ export async function readThreadPage(
   return { mails, more, size }
 }
 
-const pageOf = (limit: number) => ({ limit, sizeMax: outputLimits.mailPage.max, sizeOf: sizeOfMail })
+const pageOf = (limit: number) => ({ limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfMail })
 
 /** Reads the caller's sent mail before a message (`''`: from the newest), newest first, with the states of its recipients. */
 export async function readSentPage(db: Reader, caller: Caller, before: string, limit: number): Promise<MailPage> {

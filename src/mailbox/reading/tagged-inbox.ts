@@ -1,4 +1,4 @@
-import { outputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type InboxMail, type InboxPage, type InboxQuery, readInbox } from './inbox.ts'
 
@@ -13,7 +13,7 @@ export async function readTaggedInbox(db: Reader, query: InboxQuery, concept: st
   const mails: InboxMail[] = []
   let after = query.after
   let size = 0
-  for (let scanned = 0; scanned < scannedMax && size < outputLimits.mailPage.max; ) {
+  for (let scanned = 0; scanned < scannedMax && size < sizeLimits.page.max; ) {
     const page = await readInbox(db, { ...query, after, limit: scanPage })
     scanned += page.mails.length
     size += page.size

@@ -1,6 +1,6 @@
+import type { Usage } from '../../admission/usage.ts'
 import { cutLine } from '../../lib/words.ts'
 import type { SendHandoffMail } from '../../registry/mail/handoff-mail.ts'
-import type { Usage } from '../../registry/shares/usage.ts'
 import type { FindSession } from '../delivery/live-session.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import { putMail } from '../messages/put-mail.ts'

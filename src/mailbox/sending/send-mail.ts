@@ -1,3 +1,4 @@
+import type { Usage } from '../../admission/usage.ts'
 import type { Core } from '../../core.ts'
 import { Problem } from '../../errors.ts'
 import { newMessageId } from '../../lib/ids.ts'
@@ -12,7 +13,6 @@ import {
   type RepeatedRequests,
 } from '../../registry/idempotency.ts'
 import type { Receivers, SendLimits, TakeSend } from '../../registry/mail/send-limits.ts'
-import type { Usage } from '../../registry/shares/usage.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { MessageType } from '../../words/mail.ts'
 import type { Priority, WakePolicy } from '../../words/policies.ts'

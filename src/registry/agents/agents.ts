@@ -1,17 +1,17 @@
 import type { Core } from '../../core.ts'
 import { Problem } from '../../errors.ts'
 import { newAgentId } from '../../lib/ids.ts'
-import { inputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { scopes } from '../../words/callers.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import { createApiKey } from '../callers/api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from '../callers/caller.ts'
+import { limitExceeded, limitFor } from '../callers/caller-limits.ts'
 import { requireLiveKey } from '../callers/live-key.ts'
 import { lastEnd } from '../callers/new-key.ts'
 import { findProject } from '../projects/project-store.ts'
 import { callerIn } from '../projects/projects.ts'
-import { limitExceeded, limitFor } from '../shares/caller-limits.ts'
 import { type Agent, addressOfName, parseHandle, requireDisplayName, type Skill } from './agent.ts'
 import { accessOf, countAgents, findAgent, insertAgent, lockAgent, updateAgent } from './agent-store.ts'
 
@@ -177,13 +177,13 @@ function parseAliases(aliases: readonly string[], handle: string): string[] {
  * bounded. Errors: `payload-too-large`.
  */
 function requireAgentSize(agent: Agent): void {
-  const { max } = inputLimits.agentBytes
+  const { max } = sizeLimits.description
   const bytes = sizeOf(agent)
   if (bytes <= max) return
   throw new Problem('payload-too-large', {
     field: 'skills',
     detail: `skills: the description of ${agent.handle} has ${bytes} bytes as JSON, and at most ${max} are allowed. Shorten the skills, or list fewer.`,
-    extra: { limit: 'agentBytes', max },
+    extra: { limit: 'description', max },
   })
 }
 

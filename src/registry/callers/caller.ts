@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import type { LimitOverrides } from '../../share-limits.ts'
+import type { LimitOverrides } from '../../limits.ts'
 import type { OperatorRole } from '../../words/callers.ts'
 import { operatorIdentity, type Scope, scopes } from '../../words/callers.ts'
 import type { WakePolicy } from '../../words/policies.ts'

@@ -1,4 +1,4 @@
-import type { LimitName, LimitOverrides } from '../../share-limits.ts'
+import type { LimitName, LimitOverrides } from '../../limits.ts'
 
 const none: LimitOverrides = {}
 /** A cache, so that a request costs a look-up and no parse. */

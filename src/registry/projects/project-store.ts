@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import type { LimitOverrides } from '../../share-limits.ts'
+import type { LimitOverrides } from '../../limits.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { lockingStatement, p, sql, statement } from '../../storage/statement.ts'
 import { readOverrides } from './project-limits.ts'

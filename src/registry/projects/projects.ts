@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
+import type { LimitName } from '../../limits.ts'
 import type { AppendEvents } from '../../log/append.ts'
-import type { LimitName } from '../../share-limits.ts'
 import type { Database, Pipelined, Reader, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
 import { type Caller, operates, requireAdmin, requireOperator } from '../callers/caller.ts'

@@ -1,5 +1,5 @@
 import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
-import { outputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { Reader } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, ownedBetween, p, sql, statement } from '../../storage/statement.ts'
@@ -89,7 +89,7 @@ async function readPage(
 ): Promise<Sessions> {
   const read = (last: SessionRow | undefined, count: number) =>
     readRows({ before: last?.id ?? (before || 't'), limit: count })
-  const bounds = { limit, sizeMax: outputLimits.sessionPage.max, sizeOf: sizeOfRow }
+  const bounds = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfRow }
   const { items, ...page } = await readBoundedPage(read, bounds)
   return { items: await mapInSteps(items, fromRow), ...page }
 }

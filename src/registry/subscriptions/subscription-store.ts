@@ -1,5 +1,5 @@
 import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
-import { outputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement, LockingListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
@@ -73,11 +73,6 @@ const pushesOfTask = statement<{ taskId: string; agentId: string }, Subscription
 const wakesOf = statement<{ agentId: string }, { count: number }>(
   sql`select count(*) as "count" from subscription where agent_id = ${p('agentId')} and kind = 'wake'`,
 )
-const bytesOf = statement<{ agentId: string }, { bytes: number }>(
-  sql`select cast(coalesce(sum(octet_length(filters) + octet_length(target)), 0) as bigint) as "bytes" from subscription
-    where agent_id = ${p('agentId')} and kind = 'wake'`,
-)
-// In the words of its index.
 const livePushesOf = statement<{ agentId: string }, { count: number }>(
   sql`select count(*) as "count" from subscription where agent_id = ${p('agentId')} and kind = 'push' and status <> 'paused'`,
 )
@@ -182,7 +177,7 @@ export async function pageSubscriptions(
     const page = { createdAt, id, limit: count }
     return 'agentId' in of ? db.all(pageOfAgent, { ...page, ...of }) : db.all(pageOfProject, { ...page, ...of })
   }
-  const bounds = { limit, sizeMax: outputLimits.subscriptionPage.max, sizeOf: sizeOfRow }
+  const bounds = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfRow }
   const { items, ...page } = await readBoundedPage(read, bounds)
   return { items: await mapInSteps(items, wakeFromRow), ...page }
 }
@@ -192,11 +187,6 @@ const sizeOfRow = ({ filters, target }: SubscriptionRow): number => filters.leng
 /** Returns how many wake subscriptions an agent has. */
 export async function countSubscriptions(db: Reader, agentId: string): Promise<number> {
   return (await db.get(wakesOf, { agentId }))?.count ?? 0
-}
-
-/** Returns how many bytes the filters and targets of an agent's wake subscriptions have together. */
-export async function subscriptionBytesOf(db: Reader, agentId: string): Promise<number> {
-  return (await db.get(bytesOf, { agentId }))?.bytes ?? 0
 }
 
 /** Returns how many push configs an agent has on tasks that are not finished. */

@@ -1,4 +1,3 @@
-import { groupsOf } from '../../lib/pauses.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { newestLiveSession } from '../../registry/sessions/session-lists.ts'
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
@@ -29,8 +28,8 @@ export interface Decided {
   readonly held: readonly Held[]
 }
 
-/** How many bytes of long filters and targets are read and parsed at once: a few ms, where the characters are no ASCII. */
-const longBytes = 64 * 1024
+/** How many long filters and targets are read and parsed at once: a few ms. */
+const longAtOnce = 16
 
 /**
  * Decides which subscriptions the events wake, and which events are held. Writes nothing. Many candidates are decided about in pieces,
@@ -62,7 +61,7 @@ export async function decideWakes(
     else short.push(candidate)
   }
   await (await inPieces(short, pieceMax, decide)).answered
-  const deciding = inPieces(groupsOf(long, longBytes), 1, async ([group]) => decide(await readWhole(tx, group!)))
+  const deciding = inPieces(long, longAtOnce, async (some) => decide(await readWhole(tx, some)))
   await (await deciding).answered
   return { due, held }
 }

@@ -1,9 +1,12 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { cutLine, oneLine } from '../../lib/words.ts'
-import { outputLimits } from '../../limits.ts'
+import { KiB } from '../../limits.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { EventType, eventTypes } from '../../words/events.ts'
 import type { TaskState } from '../../words/task-states.ts'
+
+/** The bytes of taggedConcepts in the payload of a wake; the rest is cut. */
+const conceptsBytesMax = 8 * KiB
 
 /** The event types on the wire. Source: S1-22…S1-30; those that are not named there are ours. */
 export const wakeEventTypes = [
@@ -44,7 +47,7 @@ const subjectOf = (subject: unknown): string => cutLine(oneLine(String(subject ?
 /** Returns as many of the first concepts as a pointer has room for. `GET /v1/messages/{id}` has all of them. */
 function conceptsOf(all: unknown): JsonObject {
   if (!Array.isArray(all)) return { taggedConcepts: [] }
-  let left = outputLimits.wakeConcepts.max
+  let left = conceptsBytesMax
   const fits = (concept: unknown): boolean => {
     left -= Buffer.byteLength(String(concept))
     return left >= 0

@@ -1,7 +1,6 @@
-import { outputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import { type LogEvent, weightOf } from '../../log/event.ts'
 import { readTriggerEventsBefore } from '../../log/events-before.ts'
-import { LongRead } from '../../registry/shares/long-read.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../../storage/database.ts'
@@ -31,8 +30,6 @@ interface UnsentQuery {
   /** A logId; exclusive. */
   readonly before: number
   readonly limit: number
-  /** Called with the size of what was read, while it is read. It may wait, or refuse with a problem. */
-  readonly beginReading: (bytes: number) => Promise<void>
 }
 
 /** How many events of the log one page looks at, unless they are large: bounds what a page costs where nearly everything was sent. */
@@ -45,26 +42,25 @@ const largeStep = 256 * 1024
 /**
  * Lists what a subscription listens to and did not send, newest first. What presence decided, or a target without a route, was
  * recorded when the event was appended. The rest follows from the event, the cursor and the mailbox: no event writes a row for a
- * subscription that only waits, or that it is not meant to wake. Errors: those of `beginReading`. Source: D27.
+ * subscription that only waits, or that it is not meant to wake. Source: D27.
  */
 export async function listUnsent(
   db: Reader,
   subscription: WakeSubscription,
   findDelivered: FindDelivered,
-  { before, limit, beginReading }: UnsentQuery,
+  { before, limit }: UnsentQuery,
 ): Promise<UnsentPage> {
-  const read = new LongRead(beginReading, subscription.agentId)
   const items: UnsentEvent[] = []
   let end = before
   let scanned = 0
-  for (let step = stepMin; scanned < scannedMax && read.size < outputLimits.heldPage.max; ) {
+  let read = 0
+  for (let step = stepMin; scanned < scannedMax && read < sizeLimits.page.max; ) {
     const { held, events, floor } = await readStep(db, subscription, end, step)
     const derived = await derive(db, subscription, findDelivered, held, events)
     items.push(...[...held, ...derived].sort((one, other) => other.event.logId - one.event.logId))
     const size = sizeOf(events) + sizeOf(held.map(({ event }) => event))
-    await read.after(size)
+    read += size
     if (floor === 0 || items.length > limit) {
-      await read.end()
       const page = items.slice(0, limit)
       return { items: page, nextBefore: items.length > limit ? page.at(-1)!.event.logId : undefined }
     }
@@ -72,7 +68,6 @@ export async function listUnsent(
     scanned += Math.max(events.length, held.length)
     step = size > largeStep ? stepMin : stepMax
   }
-  await read.end()
   return { items, nextBefore: end }
 }
 

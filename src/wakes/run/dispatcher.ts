@@ -1,7 +1,7 @@
-import { outboundLimits } from '../../gateway-limits.ts'
 import { newUuid } from '../../lib/ids.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import { outboundLimits } from '../../security/outbound-limits.ts'
 import type { EventLease } from '../commit/schedule.ts'
 import { leaseDue, nextDueAt, pullForward } from '../store/lease-store.ts'
 import type { RunContext, RunControl } from './run.ts'

@@ -1,6 +1,6 @@
 import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
 import { ulidFloor } from '../../lib/ids.ts'
-import { outputLimits } from '../../limits.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { deleteInBatches } from '../../storage/delete-in-batches.ts'
 import { RowsStatement } from '../../storage/rows.ts'
@@ -156,7 +156,7 @@ export async function readDeliveryPage(
 ): Promise<DeliveryPage> {
   const read = (last: DeliveryRow | undefined, count: number) =>
     db.all(newestFirst, { subscriptionId, before: last?.eventId ?? (before || 'Z'), limit: count })
-  const bounds = { limit, sizeMax: outputLimits.deliveryPage.max, sizeOf: sizeOfRow }
+  const bounds = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfRow }
   const { items, ...page } = await readBoundedPage(read, bounds)
   return { items: await mapInSteps(items, fromRow), ...page }
 }

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { inSlice } from '../../lib/pauses.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { stepRows } from '../../storage/delete-in-batches.ts'
@@ -112,7 +111,7 @@ export async function heldWithin(
 export async function pruneHeld(db: Database, before: number, signal: AbortSignal): Promise<number> {
   let pruned = 0
   while (!signal.aborted && (await db.get(anyBefore, { before }))) {
-    pruned += await inSlice('', () => db.transaction((tx) => tx.run(removeAged, { before, limit: stepRows })))
+    pruned += await db.transaction((tx) => tx.run(removeAged, { before, limit: stepRows }))
   }
   return pruned
 }

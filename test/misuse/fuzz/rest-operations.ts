@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
-import { projectLimits } from '../../../src/share-limits.ts'
+import { projectLimits } from '../../../src/limits.ts'
 import { type Operation, operation } from './operation.ts'
 
 const get = (name: string, path: string, query?: JsonObject): Operation =>

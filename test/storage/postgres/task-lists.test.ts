@@ -78,7 +78,7 @@ test.runIf(onPostgres)(
       all: rowsOf,
       get: async (statement: unknown, params: object) => (await rowsOf(statement, params))[0],
     } as Reader
-    for (const query of queries) await listTasks(reader, { projectId: 'north', by: 'reader', pageSize, ...query })
+    for (const query of queries) await listTasks(reader, { projectId: 'north', pageSize, ...query })
     await listOpenTasks(reader, 'agent-1')
     await client.end()
     expect(run).toBeGreaterThan(queries.length * 2)

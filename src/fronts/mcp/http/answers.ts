@@ -1,9 +1,9 @@
 import { isLegacyRequest, SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
-import { companyLimits } from '../../../gateway-limits.ts'
 import { requireStillValid } from '../../../identity/authenticate.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
+import { releaseSlot } from '../../admit-request.ts'
 import { bearerKey, callerOf } from '../../auth.ts'
 import { webRequest } from './caller-server.ts'
 import type { McpFrontContext } from './context.ts'
@@ -18,9 +18,7 @@ export async function answerPost(context: McpFrontContext, req: Request, res: Re
   const caller = callerOf(res)
   requireStillValid(context, caller, bearerKey(req))
   const { messages, isBatch } = postedIn(req.body)
-  const post = { caller, address: addressOf(context, req), req, res, messages, isBatch }
-  // The request itself was counted as one at the door.
-  context.shares.paceFurther(caller, messages.length * companyLimits.mcpCost.max - 1)
+  const post = { caller, address: addressOf(context, req), req, res, messages, isBatch, waits: () => releaseSlot(res) }
   const hasSession = await isLegacyRequest(webRequest(req), isBatch ? messages : messages[0])
   return hasSession ? answerSessionPost(context, post) : answerListenPost(context, post)
 }

@@ -3,7 +3,6 @@ import type { Request as ExpressRequest, Response } from 'express'
 import { readVersion } from '../../../lib/version.ts'
 import { surfaceOfName } from '../../../words/surfaces.ts'
 import { unsentOver } from '../../answer-mail.ts'
-import { leaveDoor, placeOf } from '../../door.ts'
 import type { CallApi } from '../call-api.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
 import type { McpFrontContext } from './context.ts'
@@ -22,13 +21,11 @@ interface Serving {
 /** Returns a server of the SDK for one POST: it speaks for the caller, and for as long as that. */
 export function createCallerServer(
   { callApi }: Pick<McpFrontContext, 'callApi'>,
-  { caller, address, req, res, isBatch }: Post,
+  { caller, address, req, res, waits }: Post,
   { clientName, capabilities, wakes = new Set(), request }: Serving,
 ): McpServer {
   const surface = surfaceOfName(typeof clientName === 'string' ? clientName : '')
-  // What follows in a batch has no place of its own.
-  const waits = isBatch ? () => {} : () => leaveDoor(res)
-  const call = callUntilSent(callApi({ caller, address, surface, waits, place: placeOf(res) }), res)
+  const call = callUntilSent(callApi({ caller, address, surface, waits }), res)
   const { identity, projectId: project } = caller
   const reportsProgress = Boolean(req.accepts('text/event-stream'))
   return createMcpServer({ call, identity, project, version, capabilities, wakes, reportsProgress, request })

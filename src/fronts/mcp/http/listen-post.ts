@@ -8,9 +8,9 @@ import {
 } from '@modelcontextprotocol/server'
 import { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
-import { mcpLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import { logBounds } from '../../../log/event-store.ts'
-import { bytesOfUris } from '../../../mcp-sessions/mcp-sessions.ts'
+import { bytesOfUris, uriBytesMax } from '../../../mcp-sessions/mcp-sessions.ts'
 import { authorise } from '../../access/authorise.ts'
 import { untilClosed } from '../../sse.ts'
 import { untilGone } from '../../until-gone.ts'
@@ -52,7 +52,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
     const parsedBody = isBatch ? messages : messages[0]
     const answered = await handler.fetch(webRequest(req, signal), { parsedBody })
     if (signal.aborted) return void res.destroy()
-    await sendAnswer(answered, { ...post, openCall, signal, unsent: context.unsent })
+    await sendAnswer(answered, { ...post, openCall, signal, unread: context.admission.unread })
   } finally {
     stopping.removeEventListener('abort', end)
     end()
@@ -94,18 +94,17 @@ function listenedIn({ params }: JSONRPCRequest): readonly unknown[] {
   const filter = params?.notifications
   const named = isJsonObject(filter) ? filter.resourceSubscriptions : undefined
   const uris: readonly unknown[] = Array.isArray(named) ? named : []
-  const { mcpResources, mcpUri, mcpUriBytes } = mcpLimits
-  if (uris.length > mcpResources.max || uris.some((uri) => typeof uri === 'string' && uri.length > mcpUri.max)) {
-    throw tooMany('mcpResources', `names at most ${mcpResources.max} resources, of ${mcpUri.max} characters each.`)
+  const { items, url } = sizeLimits
+  if (uris.length > items.max || uris.some((uri) => typeof uri === 'string' && uri.length > url.max)) {
+    throw tooMany('items', items.max, `names at most ${items.max} resources, of ${url.max} characters each.`)
   }
-  if (bytesOfUris(uris) > mcpUriBytes.max) {
-    throw tooMany('mcpUriBytes', `has more than ${mcpUriBytes.max} bytes. Name fewer resources, or shorter URIs.`)
+  if (bytesOfUris(uris) > uriBytesMax) {
+    throw tooMany('uriBytes', uriBytesMax, `has more than ${uriBytesMax} bytes. Name fewer resources, or shorter URIs.`)
   }
   return uris
 }
 
-function tooMany(limit: 'mcpResources' | 'mcpUriBytes', detail: string): Problem {
+function tooMany(limit: string, max: number, detail: string): Problem {
   const field = 'params.notifications.resourceSubscriptions'
-  const extra = { limit, max: mcpLimits[limit].max }
-  return new Problem('invalid-request', { field, detail: `${field}: ${detail}`, extra })
+  return new Problem('invalid-request', { field, detail: `${field}: ${detail}`, extra: { limit, max } })
 }

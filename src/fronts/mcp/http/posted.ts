@@ -2,7 +2,7 @@ import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/serve
 import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
-import { inputLimits, mcpLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { readMessage } from '../liberal-message.ts'
 
@@ -17,28 +17,30 @@ export interface Post {
   readonly messages: readonly JSONRPCMessage[]
   /** Several messages, or one in a list. */
   readonly isBatch: boolean
+  /** Frees the slot of a request that waits. */
+  readonly waits: () => void
 }
 
 /** Returns the messages of a body: one, or a batch of protocol versions up to 2025-03-26. Errors: `invalid-request`. Pure. */
 export function postedIn(body: unknown): Pick<Post, 'messages' | 'isBatch'> {
-  const { max } = mcpLimits.mcpBatch
+  const { max } = sizeLimits.items
   const given = Array.isArray(body) ? body : [body]
   if (given.length === 0 || given.length > max) {
     throw new Problem('invalid-request', {
       detail: `A batch has 1 to ${max} messages; this one has ${given.length}.`,
-      extra: { limit: 'mcpBatch', max },
+      extra: { limit: 'items', max },
     })
   }
   return { messages: given.map(withShortId).map(readMessage), isBatch: Array.isArray(body) }
 }
 
 function withShortId(given: unknown): unknown {
-  const { max } = inputLimits.jsonRpcId
+  const { max } = sizeLimits.id
   if (!isJsonObject(given) || typeof given.id !== 'string' || given.id.length <= max) return given
   throw new Problem('invalid-request', {
     field: 'id',
     detail: `id: is longer than ${max} characters. Send a shorter one.`,
-    extra: { limit: 'jsonRpcId', max },
+    extra: { limit: 'id', max },
   })
 }
 

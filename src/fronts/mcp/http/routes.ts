@@ -1,12 +1,12 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Admission } from '../../../admission/admission.ts'
 import { Problem } from '../../../errors.ts'
 import { isLoopbackHost } from '../../../security/url-guard.ts'
 import { authorise } from '../../access/authorise.ts'
 import { recordRest } from '../../access/rest-access.ts'
+import { admitRequest } from '../../admit-request.ts'
 import { actInProject, callerOf, requireKey } from '../../auth.ts'
-import { requireLeft, takeShare } from '../../door.ts'
 import { jsonBody } from '../../json-body.ts'
-import { requireRead } from '../../unsent-answers.ts'
 import type { McpFrontContext } from './context.ts'
 import { mcpTable } from './mcp-table.ts'
 import { refuseMethod, rpcProblemHandler } from './rpc-problem.ts'
@@ -17,7 +17,7 @@ import { refuseMethod, rpcProblemHandler } from './rpc-problem.ts'
  * library of MCP takes as long as the rest of a gateway's start, and many gateways never use it.
  */
 export function mcpRoutes(context: McpFrontContext): Router {
-  const { shares, unsent, log, failedTries, mcp } = context
+  const { admission, log, wrongKeys, mcp } = context
   const router = Router()
   const path = '/'
   router.use(path, onlyHere)
@@ -26,18 +26,18 @@ export function mcpRoutes(context: McpFrontContext): Router {
     path,
     refusePages(() => mcp.ownNames),
     requireKey(context),
-    // What a message is for is in its body; its parts are counted by the route that each calls.
-    takeShare(shares, () => undefined),
-    requireRead(unsent),
+    admitRequest(admission),
     actInProject(context),
-    requireLeft(shares, 'mcpSessionsPerMinute', begins),
+    requireSessionsLeft(admission),
     allow,
   )
-  router.post(path, jsonBody(), async (req: Request, res: Response) => (await answers()).answerPost(context, req, res))
+  router.post(path, jsonBody(context), async (req: Request, res: Response) =>
+    (await answers()).answerPost(context, req, res),
+  )
   router.get(path, async (req, res) => (await answers()).answerGet(context, req, res))
   router.delete(path, async (req, res) => (await answers()).answerDelete(context, req, res))
   router.all(path, refuseMethod)
-  router.use(rpcProblemHandler(log, failedTries))
+  router.use(rpcProblemHandler(log, wrongKeys))
   return router
 }
 
@@ -47,6 +47,14 @@ const begins = (req: Request): boolean =>
   req.get('mcp-session-id') === undefined &&
   req.get('mcp-protocol-version') === undefined &&
   req.get('mcp-method') === undefined
+
+/** Refuses a request that begins a session where its agent may begin no more, before its body is read. Errors: `rate-limited`. */
+const requireSessionsLeft =
+  (admission: Admission): RequestHandler =>
+  (req, res, next) => {
+    if (begins(req)) admission.requireLeft(callerOf(res), 'heavyPerMinute', 'mcp')
+    next()
+  }
 
 const answers = () => import('./answers.ts')
 

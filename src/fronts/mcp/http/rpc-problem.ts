@@ -1,10 +1,10 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { WrongKeys } from '../../../admission/wrong-keys.ts'
 import { Problem, toProblem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
-import { inputLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import type { Logger } from '../../../logger.ts'
 import { bearerKey } from '../../auth.ts'
-import type { FailedTries } from '../../failed-tries.ts'
 import { fromExpress, sendProblem } from '../../problem.ts'
 import { problemBody } from '../../problem-body.ts'
 import { requestIdOf } from '../../request-log.ts'
@@ -20,10 +20,10 @@ const codes: Readonly<Partial<Record<Problem['code'], number>>> = {
  * Answers what was thrown before a message was dispatched: the status of the problem, with a JSON-RPC error that has the problem as
  * its data. Source: MCP 2025-11-25, Transports, Sending Messages to the Server.
  */
-export function rpcProblemHandler(log: Logger, tries: FailedTries): ErrorRequestHandler {
-  return (error, req, res, _next) => {
+export function rpcProblemHandler(log: Logger, tries: WrongKeys): ErrorRequestHandler {
+  return async (error, req, res, _next) => {
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
-    const judged = tries.judge(error, from, bearerKey(req))
+    const judged = await tries.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
     if (problem.status >= 500) {
       log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.baseUrl }, 'request.failed')
@@ -43,7 +43,7 @@ export function rpcError(problem: Problem, instance: string, id: string | number
 /** Returns the id of the one request of a body; null where it has none that an answer may repeat. */
 function idIn(body: unknown): string | number | null {
   const id = isJsonObject(body) ? body.id : null
-  return (typeof id === 'string' && id.length <= inputLimits.jsonRpcId.max) || typeof id === 'number' ? id : null
+  return (typeof id === 'string' && id.length <= sizeLimits.id.max) || typeof id === 'number' ? id : null
 }
 
 /** Errors: `method-not-allowed`. */

@@ -1,9 +1,9 @@
 import type { Response as ExpressResponse, Request } from 'express'
+import type { UnreadAnswers } from '../../../admission/unread-answers.ts'
 import { type OpenCall, revoked } from '../../../identity/open-calls.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { problemBody } from '../../problem-body.ts'
 import { EventStream, streamHeaders } from '../../sse.ts'
-import { readerOf, type Unsent } from '../../unsent.ts'
 import { shownLine } from '../unknown-name.ts'
 
 interface Sending {
@@ -11,7 +11,7 @@ interface Sending {
   readonly res: ExpressResponse
   readonly caller: Caller
   readonly openCall: Pick<OpenCall, 'signal'>
-  readonly unsent: Unsent
+  readonly unread: UnreadAnswers
   /** Aborts when the client is gone, or nothing more may be sent. */
   readonly signal: AbortSignal
 }
@@ -43,9 +43,9 @@ function boundedRefusal(json: string): string {
 }
 
 async function streamBody(body: ReadableStream<Uint8Array>, sending: Sending): Promise<void> {
-  const { res, caller, openCall, unsent, signal } = sending
+  const { res, caller, openCall, unread, signal } = sending
   const farewell = (): object => problemBody(revoked(), '/mcp')
-  const stream = new EventStream(res, { ...readerOf(caller), revoked: openCall.signal, farewell }, unsent)
+  const stream = new EventStream(res, { caller, revoked: openCall.signal, farewell }, unread)
   const reader = body.getReader()
   const cancel = (): void => void reader.cancel().catch(() => {})
   signal.addEventListener('abort', cancel, { once: true })

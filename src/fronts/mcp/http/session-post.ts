@@ -2,11 +2,10 @@ import { isJSONRPCNotification, isJSONRPCRequest, type JSONRPCRequest } from '@m
 import type { Request } from 'express'
 import { Problem } from '../../../errors.ts'
 import { requireStillValid } from '../../../identity/authenticate.ts'
-import { mcpLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { beginMcpSession, requireMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import { bearerKey } from '../../auth.ts'
-import { readerOf } from '../../unsent.ts'
 import { untilGone } from '../../until-gone.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Post } from './posted.ts'
@@ -40,7 +39,7 @@ export async function answerSessionPost(context: McpFrontContext, post: Post): P
   const { initialize } = session
   await using answered = await answerInSession(context, post, { initialize, session, request, signal })
   if (!answered.response) return void res.destroy()
-  await sendAnswer(answered.response, { ...post, openCall, signal: answered.signal, unsent: context.unsent })
+  await sendAnswer(answered.response, { ...post, openCall, signal: answered.signal, unread: context.admission.unread })
 }
 
 /** Returns the `Mcp-Session-Id` of a request. Errors: `invalid-request`. */
@@ -62,7 +61,7 @@ async function begin(
   const { caller, res } = post
   const initialize = request.params as unknown as InitializeParams
   requireModest(initialize)
-  context.shares.spend(caller, 'mcpSessionsPerMinute')
+  context.admission.spend(caller, 'heavyPerMinute', 'mcp')
   await using answered = await answerInSession(context, post, { initialize, request, signal })
   if (!answered.response) return void res.destroy()
   const text = await answered.response.text()
@@ -75,12 +74,12 @@ async function begin(
 }
 
 function requireModest(initialize: InitializeParams): void {
-  const { max } = mcpLimits.mcpInitialize
+  const { max } = sizeLimits.description
   if (Buffer.byteLength(JSON.stringify(initialize)) <= max) return
   throw new Problem('payload-too-large', {
     field: 'params',
     detail: `params: an initialize request has at most ${max} bytes. Send fewer capabilities.`,
-    extra: { limit: 'mcpInitialize', max },
+    extra: { limit: 'description', max },
   })
 }
 
@@ -93,8 +92,8 @@ function requireBatches({ protocolVersion }: McpSession): void {
 }
 
 /**
- * Answers the requests of a batch one after the other, each of which counts as a request of its caller. One that is refused is refused
- * alone. The library would answer all at once, a list of one as no list, and of two with the same id only one.
+ * Answers the requests of a batch one after the other, each of which counts as a request of its caller and has a slot of its own. One that
+ * is refused is refused alone. The library would answer all at once, a list of one as no list, and of two with the same id only one.
  */
 async function answerBatch(
   context: McpFrontContext,
@@ -104,26 +103,37 @@ async function answerBatch(
   signal: AbortSignal,
 ): Promise<void> {
   const { caller, req, res } = post
-  const { shares, unsent } = context
+  const { admission } = context
   const { initialize } = session
   const texts: string[] = []
-  const unread: (() => void)[] = []
+  const held: (() => void)[] = []
+  post.waits()
   const answerOf = async (request: JSONRPCRequest): Promise<string | undefined> => {
-    if (texts.length > 0) shares.spendRequest(caller)
-    unsent.requireRoom(readerOf(caller))
-    requireStillValid(context, caller, bearerKey(req))
-    await using answered = await answerInSession(context, post, { initialize, session, request, signal })
-    return answered.response?.text()
+    // The POST itself counted as the first one.
+    const slot = await admission.admit(caller, { requests: texts.length > 0 ? 1 : 0 })
+    const waits = (): void => slot.release()
+    try {
+      if (signal.aborted) return undefined
+      requireStillValid(context, caller, bearerKey(req))
+      await using answered = await answerInSession(
+        context,
+        { ...post, waits },
+        { initialize, session, request, signal },
+      )
+      return await answered.response?.text()
+    } finally {
+      slot.release()
+    }
   }
   try {
     for (const request of requests) {
       const text = await answerOf(request).catch((error: unknown) => refused(error, request))
       if (text === undefined) return void res.destroy()
-      unread.push(unsent.add(readerOf(caller), text.length))
+      held.push(admission.unread.add(caller, text.length))
       texts.push(text)
     }
   } finally {
-    for (const forget of unread) forget()
+    for (const forget of held) forget()
   }
   sendJson(post, 200, `[${texts.join(',')}]`)
 }

@@ -6,7 +6,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { Problem, toProblem } from '../../../errors.ts'
-import { mcpLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import type { InitializeParams, McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { setSessionLevel, subscribeToResource } from '../../../mcp-sessions/mcp-sessions.ts'
 import { createCallerServer, webRequest } from './caller-server.ts'
@@ -103,7 +103,7 @@ function keepInSession({ mcp }: McpFrontContext, { server }: McpServer, { id }: 
 }
 
 function shortUri(uri: string): string {
-  const { max } = mcpLimits.mcpUri
+  const { max } = sizeLimits.url
   if (!uri.startsWith('rouse://')) {
     throw new Problem('invalid-request', {
       field: 'uri',
@@ -115,6 +115,6 @@ function shortUri(uri: string): string {
   throw new Problem('invalid-request', {
     field: 'uri',
     detail: `uri: is longer than ${max} characters. Send the URI of a resource that resources/list names.`,
-    extra: { limit: 'mcpUri', max },
+    extra: { limit: 'url', max },
   })
 }

@@ -5,7 +5,6 @@ import { logBounds } from '../../../log/event-store.ts'
 import { requireMcpSession, takeSessionStream } from '../../../mcp-sessions/mcp-sessions.ts'
 import { problemBody } from '../../problem-body.ts'
 import { EventStream, streamHeaders, untilClosed } from '../../sse.ts'
-import { readerOf } from '../../unsent.ts'
 import { tellChanges } from './changed-resources.ts'
 import type { McpFrontContext } from './context.ts'
 import { NotificationWriter } from './notification-writer.ts'
@@ -27,7 +26,7 @@ export async function streamSession(
   context: McpFrontContext,
   { caller, address, req, res }: Pick<Post, 'caller' | 'address' | 'req' | 'res'>,
 ): Promise<void> {
-  const { db, mcp, openCalls, stopping, unsent, clock } = context
+  const { db, mcp, openCalls, stopping, admission, clock } = context
   if (!req.accepts('text/event-stream')) {
     throw new Problem('invalid-request', { field: 'Accept', detail: 'Accept: send text/event-stream.' })
   }
@@ -42,7 +41,7 @@ export async function streamSession(
   await takeSessionStream(mcp.sessions, session.id, id)
   const { head, prunedTo } = await logBounds(db, caller.projectId)
   const farewell = (): object => problemBody(revoked(), '/mcp')
-  const stream = new EventStream(res, { ...readerOf(caller), revoked: openCall.signal, farewell }, unsent)
+  const stream = new EventStream(res, { caller, revoked: openCall.signal, farewell }, admission.unread)
   const writer = new NotificationWriter(stream, session, head, from)
   res.writeHead(200, streamHeaders)
   writer.begin(mcp.retryMs())
@@ -71,7 +70,7 @@ export async function streamSession(
     })
   } finally {
     // Bytes that nobody reads are dropped.
-    if (unsent.isFull(readerOf(caller))) res.destroy()
+    if (admission.unread.isFull(caller)) res.destroy()
     else if (!res.writableEnded) res.end()
   }
 }

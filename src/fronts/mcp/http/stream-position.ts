@@ -1,4 +1,4 @@
-import { openLimits } from '../../../gateway-limits.ts'
+import { subscriptionsMax } from '../../../wake-stream/open-cost.ts'
 
 /** How far a reader of a session's stream is. */
 export interface StreamPosition {
@@ -9,7 +9,7 @@ export interface StreamPosition {
 }
 
 /** As many as a stream has subscriptions: an id names no more, and so has a kilobyte. */
-const namesMax = openLimits.streamSubscriptions.max
+const namesMax = subscriptionsMax
 /** The names of an id that are read: a request has room for more than one of this gateway needs. */
 const readMax = 4 * namesMax
 const form = /^[0-9a-z]{1,11}(\.[0-9a-z]{1,16}-[0-9a-z]{1,11})*$/

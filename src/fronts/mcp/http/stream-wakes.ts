@@ -1,12 +1,11 @@
 import { Problem } from '../../../errors.ts'
-import { openLimits } from '../../../gateway-limits.ts'
 import { isLogged, type McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
 import { listSubscriptionsTo } from '../../../registry/subscriptions/subscription-store.ts'
 import { resyncSubscription } from '../../../subscriptions/resync.ts'
 import type { Connection } from '../../../wake-stream/connections.ts'
-import { changesOf, furtherRequests } from '../../../wake-stream/open-cost.ts'
+import { changesOf, furtherRequests, subscriptionsMax } from '../../../wake-stream/open-cost.ts'
 import type { StreamReader } from '../../../wake-stream/wake-stream.ts'
 import { recordRestCall } from '../../access/rest-access.ts'
 import { restTable } from '../../rest/table.ts'
@@ -17,7 +16,7 @@ import type { NotificationWriter } from './notification-writer.ts'
 import { type StreamPosition, wakeSeen } from './stream-position.ts'
 
 interface WakesContext
-  extends Pick<McpFrontContext, 'db' | 'clock' | 'log' | 'mcp' | 'shares' | 'subscriptions' | 'audit'> {}
+  extends Pick<McpFrontContext, 'db' | 'clock' | 'log' | 'mcp' | 'admission' | 'subscriptions' | 'audit'> {}
 
 interface Linked {
   readonly caller: Caller
@@ -31,8 +30,6 @@ interface Linked {
   /** Ends the stream: its client comes back. */
   readonly leave: () => void
 }
-
-const subscriptionsMax = openLimits.streamSubscriptions.max
 
 /** The wakes of one session's stream: which of them it takes may change with the session. Source: S1-28, D28. */
 export class StreamWakes implements AsyncDisposable {
@@ -149,15 +146,15 @@ export class StreamWakes implements AsyncDisposable {
   /** Counts the opening and its resyncs. Returns 0, or after how many ms the rates may have room. What is counted stays so. */
   #spend(subscriptions: number, resyncs: number): number {
     const { caller } = this.#linked
-    const { shares } = this.#context
+    const { admission } = this.#context
     try {
       if (!this.#isCounted) {
-        if (subscriptions > 0) shares.requireLeft(caller, 'changesPerDay')
-        shares.spendFurther(caller, furtherRequests(subscriptions))
-        shares.charge(caller, 'changesPerDay', caller.id, changesOf(subscriptions))
+        if (subscriptions > 0) admission.requireLeft(caller, 'changesPerDay')
+        admission.spend(caller, 'requestsPerMinute', '', furtherRequests(subscriptions))
+        admission.charge(caller, 'changesPerDay', '', changesOf(subscriptions))
       }
       this.#isCounted = true
-      if (resyncs > 0) shares.spend(caller, 'replaysPerMinute', resyncs)
+      if (resyncs > 0) admission.spend(caller, 'heavyPerMinute', 'resync', resyncs)
       return 0
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'rate-limited') throw error

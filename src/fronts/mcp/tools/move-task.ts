@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { inputLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import { text } from '../../rest/fields.ts'
 import { transitionInput } from '../../rest/tasks/input.ts'
 import { taskId } from './fields.ts'
@@ -20,7 +20,7 @@ export const moveTask = tool({
     taskId,
     to: fields.to,
     expectedVersion: fields.expectedVersion.unwrap().describe('The version of the task that you have read'),
-    message: text(inputLimits.mailBody.max)
+    message: text(sizeLimits.mailBody.max)
       .min(1)
       .describe('What you say about it: a question, a result, a reason')
       .optional(),

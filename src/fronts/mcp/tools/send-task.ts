@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
-import { inputLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import { isTerminal, type TaskState } from '../../../words/task-states.ts'
 import { address, instantText, text } from '../../rest/fields.ts'
 import { newMessage } from '../../rest/messages/input.ts'
@@ -19,7 +19,7 @@ const fields = newMessage.shape
 
 const input = z.strictObject({
   to: address.describe('The agent: @donna, or web:@donna of another project'),
-  text: text(inputLimits.mailBody.max).min(1).describe('What to do'),
+  text: text(sizeLimits.mailBody.max).min(1).describe('What to do'),
   taskId: taskId.describe('Add to this task of yours').optional(),
   contextId: taskId.describe('The conversation of an earlier task, for a new task in it').optional(),
   referenceTaskIds: z.array(taskId).max(20).describe('Earlier tasks that this one builds on').optional(),

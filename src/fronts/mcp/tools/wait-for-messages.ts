@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { openLimits } from '../../../gateway-limits.ts'
-import { inputLimits } from '../../../limits.ts'
+import { mailWaitMax } from '../../../words/mail.ts'
 import { reads, tool } from './tool.ts'
+
+/** The longest wait of one call. */
+const secondsMax = 1_500
 
 /** Below the minute after which most clients give up. */
 const secondsDefault = 50
@@ -17,9 +19,9 @@ export const waitForMessages = tool({
     timeoutSeconds: z
       .int()
       .min(1)
-      .max(inputLimits.waitForMessages.max)
+      .max(secondsMax)
       .describe(
-        `How long to wait: 1 to ${inputLimits.waitForMessages.max}, usually ${secondsDefault}. More than 55 only if your harness lets a tool run that long`,
+        `How long to wait: 1 to ${secondsMax}, usually ${secondsDefault}. More than 55 only if your harness lets a tool run that long`,
       )
       .optional(),
   }),
@@ -49,4 +51,4 @@ export const waitForMessages = tool({
 })
 
 /** One question to the gateway: progress after each keeps clients from giving up. */
-const stepSeconds = Math.min(20, openLimits.mailWait.max)
+const stepSeconds = Math.min(20, mailWaitMax)

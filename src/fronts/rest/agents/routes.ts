@@ -1,7 +1,7 @@
 import { type RemovalContext, removeAgent } from '../../../identity/remove-agent.ts'
 import { readBoundedPage } from '../../../lib/bounded-page.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import { outputLimits, pageLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import type { Agent } from '../../../registry/agents/agent.ts'
 import { listAgentsAfter, sizeOfAgent } from '../../../registry/agents/agent-store.ts'
 import { changeAgent, type RegistryContext, registerAgent, requireAgent } from '../../../registry/agents/agents.ts'
@@ -9,7 +9,7 @@ import { findLastUses } from '../../../registry/callers/api-key-store.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
 import { findLiveSessions, newestLiveSession } from '../../../registry/sessions/session-lists.ts'
 import type { Reader } from '../../../storage/database.ts'
-import { nextToken } from '../page.ts'
+import { listMax, nextToken } from '../page.ts'
 import { route } from '../route.ts'
 import { agentChanges, agentQuery, newAgent, removalQuery } from './input.ts'
 import { agentView, type NewAgentView, presentAgentView } from './view.ts'
@@ -26,8 +26,8 @@ export const agentRoutes = [
     what: 'list agents',
     access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
     query: agentQuery,
-    handle: async ({ caller, query, reading }, { db, clock }: AgentReadContext) => {
-      const { limit = pageLimits.listPage.max, pageToken = '' } = query
+    handle: async ({ caller, query }, { db, clock }: AgentReadContext) => {
+      const { limit = listMax, pageToken = '' } = query
       const { projectId } = caller
       const read = async (last: PresentAgent | undefined, count: number): Promise<PresentAgent[]> => {
         const agents = await listAgentsAfter(db, projectId, last?.agent.handle ?? pageToken, count)
@@ -37,9 +37,8 @@ export const agentRoutes = [
         )
         return agents.map((agent) => ({ agent, session: live.get(agent.id) }))
       }
-      const page = { limit, sizeMax: outputLimits.agentPage.max, sizeOf: sizeOfPresent }
-      const { items, more, size } = await readBoundedPage(read, page)
-      await reading.beginReading(size)
+      const page = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfPresent }
+      const { items, more } = await readBoundedPage(read, page)
       const uses = await findLastUses(
         db,
         items.map(({ agent }) => agent.id),

@@ -1,8 +1,7 @@
 import type { Request } from 'express'
 import { z } from 'zod'
 import { mapInSteps, readBoundedPage } from '../../../lib/bounded-page.ts'
-import { sliceBytes } from '../../../lib/pauses.ts'
-import { outputLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import { type LogEvent, weightOf } from '../../../log/event.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { count } from '../fields.ts'
@@ -24,10 +23,7 @@ export const eventRoutes = [
     what: 'read the log',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'never', audited: 'no' },
     query: eventQuery,
-    handle: async (
-      { caller, query, http, reading, reply },
-      context: StreamContext,
-    ): Promise<EventPageView | undefined> => {
+    handle: async ({ caller, query, http }, context: StreamContext): Promise<EventPageView | undefined> => {
       const { since, limit = limitDefault } = query
       if (http && wantsStream(http.req)) {
         await streamEvents(context, caller, http, since)
@@ -38,12 +34,10 @@ export const eventRoutes = [
       if (since !== undefined) await requireKept(db, caller, since)
       const after = since ?? earliest
       const read = (last: LogEvent | undefined, count: number) => readEvents(db, caller, last?.logId ?? after, count)
-      const page = { limit, sizeMax: outputLimits.eventPage.max, sizeOf: weightOf }
-      const { items: events, more, size } = await readBoundedPage(read, page)
-      await reading.beginReading(size)
+      const page = { limit, sizeMax: sizeLimits.page.max, sizeOf: weightOf }
+      const { items: events, more } = await readBoundedPage(read, page)
       // After the last event of a full page, else after everything that was there before the read.
       const nextSince = Math.max(more ? 0 : head, events.at(-1)?.logId ?? after)
-      reply.isLarge = size > sliceBytes
       return { events: await mapInSteps(events, eventView), lastLogId: head, nextSince, more }
     },
   }),

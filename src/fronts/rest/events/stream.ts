@@ -1,6 +1,6 @@
 import type { Request } from 'express'
+import type { Admission } from '../../../admission/admission.ts'
 import { Problem } from '../../../errors.ts'
-import { openLimits } from '../../../gateway-limits.ts'
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
 import { RecentValues } from '../../../lib/recent-values.ts'
 import type { LogEvent } from '../../../log/event.ts'
@@ -11,7 +11,6 @@ import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Database } from '../../../storage/database.ts'
 import { problemBody } from '../../problem-body.ts'
 import { EventStream, streamHeaders, untilClosed } from '../../sse.ts'
-import { readerOf, type Unsent } from '../../unsent.ts'
 import type { HttpExchange } from '../route.ts'
 import { readEvents, requireKept } from './read.ts'
 import { eventView } from './view.ts'
@@ -21,8 +20,11 @@ export interface StreamContext {
   readonly notifier: LogNotifier
   readonly stopping: AbortSignal
   readonly openCalls: OpenCalls
-  readonly unsent: Unsent
+  readonly admission: Admission
 }
+
+/** Events that are read at once. */
+const pageSize = 50
 
 /**
  * Writes the events after a `logId`, and new ones as they come, until the reader leaves, the gateway stops or the key is
@@ -34,7 +36,7 @@ export async function streamEvents(
   { req, res }: HttpExchange,
   since: number | undefined,
 ): Promise<void> {
-  const { db, notifier, stopping, openCalls, unsent } = context
+  const { db, notifier, stopping, openCalls, admission } = context
   const from = lastEventId(req) ?? since
   using openCall = openCalls.open(caller, 'streams')
   const after = from ?? (await logBounds(db, caller.projectId)).head
@@ -42,13 +44,11 @@ export async function streamEvents(
   const signal = untilClosed(req, res, stopping, openCall.signal)
   if (openCall.signal.aborted) throw revoked()
   const farewell = (): object => problemBody(revoked(), '/v1/events')
-  const stream = new EventStream(res, { ...readerOf(caller), revoked: openCall.signal, farewell }, unsent)
+  const stream = new EventStream(res, { caller, revoked: openCall.signal, farewell }, admission.unread)
   res.writeHead(200, streamHeaders)
   res.flushHeaders()
-  const source = { ...sourceFor(db, caller), after, signal, pageSize: openLimits.streamPage.max }
+  const source = { ...sourceFor(db, caller), after, signal, pageSize }
   for await (const event of follow(notifier, source)) {
-    const slot = notifier.slots.take()
-    if (slot) await slot
     stream.write(texts.of(event, textOf))
     await stream.taken(signal)
   }

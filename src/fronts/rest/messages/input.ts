@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { openLimits } from '../../../gateway-limits.ts'
-import { inputLimits } from '../../../limits.ts'
-import { messageTypes, reportableStatuses } from '../../../words/mail.ts'
+import { sizeLimits } from '../../../limits.ts'
+import { mailWaitMax, messageTypes, reportableStatuses } from '../../../words/mail.ts'
 import { priorities, wakePolicies } from '../../../words/policies.ts'
 import { concepts, count, line, oneOf, text, time } from '../fields.ts'
 
-const payloadMax = inputLimits.mailPayload.max
+const payloadMax = sizeLimits.metadata.max
 
 const payload = z
   .record(z.string(), z.unknown(), { error: 'must be an object' })
@@ -16,7 +15,7 @@ const payload = z
 export const newMessage = z.strictObject({
   to: line(200).min(1).optional(),
   subject: line(200).optional(),
-  body: text(inputLimits.mailBody.max).optional(),
+  body: text(sizeLimits.mailBody.max).optional(),
   signalType: line(100).min(1).optional(),
   payload: payload.optional(),
   type: oneOf(messageTypes).optional(),
@@ -34,7 +33,7 @@ export const returnsInput = z.strictObject({
   messageIds: z
     .array(line(100).min(1))
     .min(1, 'must name at least one message')
-    .max(openLimits.mailReturned.max, `names at most ${openLimits.mailReturned.max} messages`),
+    .max(sizeLimits.items.max, `names at most ${sizeLimits.items.max} messages`),
 })
 
 const messageId = line(100).regex(
@@ -57,7 +56,7 @@ const inboxFilters = z.strictObject({
 
 /** With `waitSeconds` it is another question: what has not been delivered yet. */
 export const inboxQuery = inboxFilters
-  .extend({ waitSeconds: count(0, openLimits.mailWait.max).optional() })
+  .extend({ waitSeconds: count(0, mailWaitMax).optional() })
   .refine(({ waitSeconds, ...others }) => waitSeconds === undefined || Object.values(others).every(isAbsent), {
     path: ['waitSeconds'],
     error: 'stands alone: it waits for mail that was not delivered yet. Leave the other fields out.',

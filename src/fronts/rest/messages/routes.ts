@@ -22,10 +22,9 @@ export const messageRoutes = [
     what: 'list sent messages',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     query: messageQuery,
-    handle: async ({ caller, query, reading }, { mail }: MessageFrontContext) => {
+    handle: async ({ caller, query }, { mail }: MessageFrontContext) => {
       const { limit = limitDefault, pageToken = '' } = query
-      const { mails, more, size } = await readSentPage(mail.db, caller, pageToken, limit)
-      await reading.beginReading(size)
+      const { mails, more } = await readSentPage(mail.db, caller, pageToken, limit)
       return { messages: mails.map(messageView), nextPageToken: nextToken(mails, more, ({ message }) => message.id) }
     },
   }),
@@ -65,10 +64,9 @@ export const threadRoutes = [
     what: 'read a thread',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'operator' },
     query: messageQuery,
-    handle: async ({ caller, params, query, reading }, { db }: { readonly db: Reader }) => {
+    handle: async ({ caller, params, query }, { db }: { readonly db: Reader }) => {
       const { limit = limitDefault, pageToken = '' } = query
-      const { mails, more, size } = await readThreadPage(db, caller, params.id, pageToken, limit)
-      await reading.beginReading(size)
+      const { mails, more } = await readThreadPage(db, caller, params.id, pageToken, limit)
       return {
         threadId: params.id,
         messages: mails.map(messageView),

@@ -1,4 +1,3 @@
-import { pageLimits } from '../../../limits.ts'
 import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
 import type { SessionContext } from '../../../sessions/context.ts'
@@ -12,12 +11,12 @@ import {
 } from '../../../sessions/sessions.ts'
 import { startSession } from '../../../sessions/start.ts'
 import { readRoutes } from '../../../wakes/read/routes.ts'
-import { nextToken } from '../page.ts'
+import { listMax, nextToken } from '../page.ts'
 import { route } from '../route.ts'
 import { beatInput, newSession, presenceInput, sessionQuery } from './input.ts'
 import { type PresenceView, presenceView, routesView, type SessionView, sessionView } from './view.ts'
 
-const limitDefaults = { live: pageLimits.listPage.max, ended: 50 }
+const limitDefaults = { live: listMax, ended: 50 }
 
 /** What the routes of sessions and presence take from the context of the front. */
 export interface SessionRouteContext {
@@ -31,11 +30,10 @@ export const sessionRoutes = [
     what: 'list sessions',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     query: sessionQuery,
-    handle: async ({ caller, query, reading }, { sessions: { db, clock } }: SessionRouteContext) => {
+    handle: async ({ caller, query }, { sessions: { db, clock } }: SessionRouteContext) => {
       const { status = 'live', limit = limitDefaults[status], pageToken: before = '' } = query
       const list = status === 'live' ? listVisibleSessions : listFormerSessions
-      const { items, more, size } = await list(db, caller, { before, limit })
-      await reading.beginReading(size)
+      const { items, more } = await list(db, caller, { before, limit })
       const agentIds = items.map(({ agentId }) => agentId)
       const identity = await identitiesOf(db, agentIds)
       const now = clock.now()
@@ -49,7 +47,7 @@ export const sessionRoutes = [
     name: 'session.start',
     what: 'start a session',
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'soon' },
-    rate: 'sessionStartsPerHour',
+    rate: 'startsPerHour',
     body: newSession,
     status: 201,
     handle: async ({ caller, body, reply }, { sessions }: SessionRouteContext) => {

@@ -1,26 +1,26 @@
 import { z } from 'zod'
-import { inputLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import { contentsOf, isBase64, nullData } from '../../../tasks/part.ts'
 import { wakePolicies } from '../../../words/policies.ts'
 import { taskStates } from '../../../words/task-states.ts'
 import { count, line, oneOf, text } from '../fields.ts'
 
-const id = line(inputLimits.messageId.max)
+const id = line(sizeLimits.id.max)
 const metadata = z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional()
-const extensions = z.array(line(inputLimits.url.max)).max(inputLimits.messageExtensions.max).optional()
+const extensions = z.array(line(sizeLimits.url.max)).max(sizeLimits.items.max).optional()
 
 /** One part as A2A has it (specification section 4.1.6). A2A clients get what is stored here unchanged. */
 const part = z
   .looseObject({
     text: z.string({ error: 'must be a string' }).optional(),
     raw: z.string({ error: 'must be a string in base64' }).refine(isBase64, 'must be a string in base64').optional(),
-    url: line(inputLimits.url.max).optional(),
+    url: line(sizeLimits.url.max).optional(),
     data: z
       .unknown()
       .refine((value) => value !== null, nullData)
       .optional(),
-    filename: line(inputLimits.filename.max).optional(),
-    mediaType: line(inputLimits.mediaType.max).optional(),
+    filename: line(sizeLimits.id.max).optional(),
+    mediaType: line(sizeLimits.id.max).optional(),
     metadata,
   })
   .refine((value) => contentsOf(value).length === 1, {
@@ -30,7 +30,7 @@ const part = z
 const parts = z
   .array(part)
   .min(1, 'needs at least one part')
-  .max(inputLimits.messageParts.max, `has at most ${inputLimits.messageParts.max} parts. Send more of them apart.`)
+  .max(sizeLimits.parts.max, `has at most ${sizeLimits.parts.max} parts. Send more of them apart.`)
 
 const message = z.preprocess(
   (said) => (typeof said === 'string' && said !== '' ? { parts: [{ text: said }] } : said),
@@ -41,7 +41,7 @@ const message = z.preprocess(
       parts,
       metadata,
       extensions,
-      referenceTaskIds: z.array(id).max(inputLimits.messageReferences.max).optional(),
+      referenceTaskIds: z.array(id).max(sizeLimits.items.max).optional(),
     },
     { error: 'must be a string, or an A2A message with `parts`' },
   ),
@@ -95,4 +95,4 @@ export const taskPartQuery = z.strictObject({
   ).optional(),
 })
 
-export const taskReadQuery = z.strictObject({ historyLength: count(0, inputLimits.historyLength.max).optional() })
+export const taskReadQuery = z.strictObject({ historyLength: count(0, sizeLimits.taskItems.max).optional() })

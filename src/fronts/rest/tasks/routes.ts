@@ -5,9 +5,8 @@ import type { TaskContext } from '../../../tasks/context.ts'
 import { listTasks, nextPageToken } from '../../../tasks/list-tasks.ts'
 import { moveTask } from '../../../tasks/move-task.ts'
 import {
-  certainAnswer,
+  changeAnswer,
   historyRecent,
-  largeTask,
   loadTaskDocument,
   loadTaskDocuments,
   requireTask,
@@ -40,7 +39,7 @@ export const taskRoutes = [
     what: 'list tasks',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskQuery,
-    handle: async ({ caller, query, reply, reading }, { db }: TaskContext) => {
+    handle: async ({ caller, query, answer }, { db }: TaskContext) => {
       const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
       const agent = query.agent === undefined ? undefined : await requireAgent(db, caller.projectId, query.agent)
       if (agent) requireSelf(caller, agent.id, 'list the tasks of an agent')
@@ -49,7 +48,6 @@ export const taskRoutes = [
         projectId: caller.projectId,
         // Operators are one originator. Those of some projects see its tasks in the project that they act in.
         isWithin: caller.projects !== undefined,
-        by: caller.id,
         assigneeId: role === 'originator' ? undefined : own,
         originatorId: role === 'originator' ? (agent?.id ?? caller.id) : undefined,
         state,
@@ -58,9 +56,8 @@ export const taskRoutes = [
         pageToken,
       })
       const artifacts = query.includeArtifacts === 'true'
-      const options = { historyLength, artifacts, viewer: caller.projectId, ...reading }
+      const options = { historyLength, artifacts, viewer: caller.projectId, ...answer }
       const documents = await loadTaskDocuments(db, page.tasks, options)
-      reply.isLarge = documents.reduce((size, { task }) => size + task.size, 0) > largeTask
       const tasks: (TaskSummaryView & Partial<TaskView>)[] = documents.map(artifacts ? taskView : taskSummary)
       return { tasks, nextPageToken: nextPageToken(page, documents), totalSize: page.totalSize }
     },
@@ -70,14 +67,13 @@ export const taskRoutes = [
     what: 'read a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskReadQuery,
-    handle: async ({ caller, params, query, reply, reading }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, reply, answer }, { db }: TaskContext) => {
       const { historyLength = historyRecent } = query
       const { task } = await requireTask(db, caller, params.id)
-      const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId, ...reading })
+      const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId, ...answer })
       setVersion(reply, task)
       // The tag names the version of the state, which artifacts do not change: it is for If-Match, never for a 304.
       reply.headers['Cache-Control'] = 'no-store'
-      reply.isLarge = task.size > largeTask
       return taskView(document)
     },
   }),
@@ -86,11 +82,10 @@ export const taskRoutes = [
     what: 'read the messages of a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskPartQuery,
-    handle: async ({ caller, params, query, reply, reading }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, answer }, { db }: TaskContext) => {
       const { limit = partDefault, pageToken = 0 } = query
       const { task } = await requireTask(db, caller, params.id)
-      const { items, more, size } = await readMessagePage(db, task, { after: pageToken, limit, ...reading })
-      reply.isLarge = size > largeTask
+      const { items, more } = await readMessagePage(db, task, { after: pageToken, limit, ...answer })
       return {
         messages: items.map(({ message }) => message),
         nextPageToken: nextToken(items, more, ({ seq }) => String(seq)),
@@ -102,11 +97,10 @@ export const taskRoutes = [
     what: 'read the artifacts of a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskPartQuery,
-    handle: async ({ caller, params, query, reply, reading }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, answer }, { db }: TaskContext) => {
       const { limit = partDefault, pageToken = 0 } = query
       const { task } = await requireTask(db, caller, params.id)
-      const { items, more, size } = await readChunkPage(db, task, { after: pageToken, limit, ...reading })
-      reply.isLarge = size > largeTask
+      const { items, more } = await readChunkPage(db, task, { after: pageToken, limit, ...answer })
       const pieces: ArtifactPieceView[] = items.map(({ artifact, append, lastChunk }) => ({
         artifact,
         append,
@@ -120,17 +114,16 @@ export const taskRoutes = [
     what: 'move a task',
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: transitionInput,
-    handle: async ({ caller, params, body, header, reply, reading }, context: TaskContext) => {
+    handle: async ({ caller, params, body, header, reply, answer }, context: TaskContext) => {
       const { to, message, answerAs, wakePolicy } = body
       const expectedVersion = requireVersion(header('if-match'), body.expectedVersion)
       const artifacts = body.artifacts?.map((artifact) => ({ artifact }))
-      const move = { to, expectedVersion, message, artifacts, answerAs, wakePolicy, reading }
+      const move = { to, expectedVersion, message, artifacts, answerAs, wakePolicy, answer }
       const document = await withCurrent(
         () => moveTask(context, caller, params.id, move),
-        (current) => loadTaskDocument(context.db, current, certainAnswer(caller, reading)),
+        (current) => loadTaskDocument(context.db, current, changeAnswer(caller, answer)),
       )
       setVersion(reply, document.task)
-      reply.isLarge = document.task.size > largeTask
       return taskView(document)
     },
   }),
@@ -140,10 +133,10 @@ export const taskRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: artifactInput,
     status: 201,
-    handle: async ({ caller, params, body, reply, reading }, context: TaskContext): Promise<AddedArtifactView> => {
+    handle: async ({ caller, params, body, reply, answer }, context: TaskContext): Promise<AddedArtifactView> => {
       const { document, artifactId } = await withCurrent(
-        () => addArtifact(context, caller, params.id, { ...body, reading }),
-        (current) => loadTaskDocument(context.db, current, certainAnswer(caller, reading)),
+        () => addArtifact(context, caller, params.id, { ...body, answer }),
+        (current) => loadTaskDocument(context.db, current, changeAnswer(caller, answer)),
       )
       setVersion(reply, document.task)
       return { ...taskSummary(document), artifactId }

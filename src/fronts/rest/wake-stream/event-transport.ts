@@ -1,12 +1,12 @@
 import type { Response } from 'express'
+import type { UnreadAnswers } from '../../../admission/unread-answers.ts'
 import { EventStream, streamHeaders } from '../../sse.ts'
-import type { Unsent } from '../../unsent.ts'
 import type { TransportReader, WakeTransport } from './transport.ts'
 
 /** Wakes are events named `wake`, with the headers that sign them as further fields. Parsers of event streams skip those. */
-export function eventTransport(res: Response, reader: TransportReader, unsent: Unsent): WakeTransport {
-  const stream = new EventStream(res, reader, unsent)
-  const isFull = (): boolean => unsent.isFull(reader)
+export function eventTransport(res: Response, reader: TransportReader, unread: UnreadAnswers): WakeTransport {
+  const stream = new EventStream(res, reader, unread)
+  const isFull = (): boolean => unread.isFull(reader.caller)
   return {
     async open() {
       res.writeHead(200, streamHeaders)

@@ -1,20 +1,25 @@
 import { z } from 'zod'
-import { openLimits } from '../../../gateway-limits.ts'
-import { inputLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import { streamCapabilities } from '../../../registry/subscriptions/stream-capabilities.ts'
+import { subscriptionsMax } from '../../../wake-stream/open-cost.ts'
 import { receiptSteps } from '../../../words/receipts.ts'
 import { line, oneOf, time } from '../fields.ts'
 
-const { max } = openLimits.streamSubscriptions
 const listOf = <Item extends z.ZodType>(item: Item) =>
-  z.union([item.transform((one) => [one]), z.array(item).min(1).max(max, `names at most ${max}`)])
+  z.union([
+    item.transform((one) => [one]),
+    z.array(item).min(1).max(subscriptionsMax, `names at most ${subscriptionsMax}`),
+  ])
 
 /** `?subscription=WAKE_SUB:…` and `&capabilities=append-only`, each given once or repeated. */
 export const wakeStreamQuery = z.strictObject({
   subscription: listOf(line(100).min(1)).transform((ids) => [...new Set(ids)]),
   capabilities: z
     .union(
-      [oneOf(streamCapabilities).transform((word) => [word]), z.array(oneOf(streamCapabilities)).min(1).max(max)],
+      [
+        oneOf(streamCapabilities).transform((word) => [word]),
+        z.array(oneOf(streamCapabilities)).min(1).max(subscriptionsMax),
+      ],
       `is one of ${streamCapabilities.join(', ')}, once or repeated`,
     )
     .transform((words) => [...new Set(words)])
@@ -28,8 +33,8 @@ export const receiptsInput = z
         eventId: line(26).min(1),
         step: oneOf(receiptSteps),
         at: time().optional(),
-        detail: line(inputLimits.receiptDetail.max).optional(),
-        source: line(inputLimits.receiptSource.max).optional(),
+        detail: line(500).optional(),
+        source: line(sizeLimits.id.max).optional(),
         isFinal: z.boolean().optional(),
       })
       .refine(({ step, isFinal }) => !isFinal || step === 'written', {
@@ -38,4 +43,4 @@ export const receiptsInput = z
       }),
   )
   .min(1, 'must have at least one receipt')
-  .max(openLimits.receipts.max, `has at most ${openLimits.receipts.max} receipts`)
+  .max(sizeLimits.items.max, `has at most ${sizeLimits.items.max} receipts`)

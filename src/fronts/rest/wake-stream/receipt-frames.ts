@@ -1,6 +1,6 @@
+import type { Admission } from '../../../admission/admission.ts'
 import { Problem, toProblem } from '../../../errors.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import type { Shares } from '../../../registry/shares/shares.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import type { ReceiptInput } from '../../../wake-stream/report.ts'
 import { requireModestJson, requireStorableJson } from '../../json-shape.ts'
@@ -11,7 +11,7 @@ import { countedReport } from './report-receipts.ts'
 
 export interface ReceiptFrameContext {
   readonly wakeStreams: WakeStreamContext
-  readonly shares: Shares
+  readonly admission: Admission
   /** Called for every request of a caller, as a sign of life. */
   readonly saw: (caller: Caller) => void
 }
@@ -22,8 +22,8 @@ export interface AnswerFrame {
   readonly data: object
 }
 
-/** Answers one frame of a reader. Undefined: the reader was refused too often, and its connection is closed. */
-export type AnswerFrames = (text: Buffer) => Promise<AnswerFrame | undefined>
+/** Answers one frame of a reader. */
+export type AnswerFrames = (text: Buffer) => Promise<AnswerFrame>
 
 const path = '/v1/wake-stream/receipts'
 
@@ -31,8 +31,8 @@ const path = '/v1/wake-stream/receipts'
  * Returns what answers the receipts that a reader sends over its WebSocket. A frame is the body of `POST /v1/wake-stream/receipts`:
  * it counts as such a request, and has the same answer or the same problem.
  */
-export function receiptFrames(context: ReceiptFrameContext, caller: Caller, signal: AbortSignal): AnswerFrames {
-  const { shares, saw, wakeStreams } = context
+export function receiptFrames(context: ReceiptFrameContext, caller: Caller): AnswerFrames {
+  const { admission, saw, wakeStreams } = context
   const answer = async (text: Buffer): Promise<AnswerFrame> => {
     saw(caller)
     return { event: 'receipts', data: { receipts: await countedReport(context, caller, receiptsOf(text)) } }
@@ -43,14 +43,12 @@ export function receiptFrames(context: ReceiptFrameContext, caller: Caller, sign
     return { event: 'error', data: problemBody(problem, path) }
   }
   return async (text) => {
-    let leave = (): void => {}
     try {
-      shares.spendRequest(caller)
-      leave = await shares.enter(caller)
-    } catch (refusal) {
-      return (await shares.mayRefuse(caller, signal)) ? refuse(refusal) : undefined
+      const slot = await admission.admit(caller)
+      return await answer(text).finally(() => slot.release())
+    } catch (error) {
+      return refuse(error)
     }
-    return answer(text).catch(refuse).finally(leave)
   }
 }
 

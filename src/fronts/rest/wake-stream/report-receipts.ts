@@ -1,5 +1,5 @@
+import type { Admission } from '../../../admission/admission.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import type { Shares } from '../../../registry/shares/shares.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import { type ReceiptInput, type RecordedReceipt, reportReceipts } from '../../../wake-stream/report.ts'
 import { furtherOfReport } from '../../../wake-stream/report-cost.ts'
@@ -7,19 +7,16 @@ import { furtherOfReport } from '../../../wake-stream/report-cost.ts'
 /** What a report needs, whichever way it comes. */
 export interface ReportContext {
   readonly wakeStreams: WakeStreamContext
-  readonly shares: Pick<Shares, 'spendFurther' | 'paceFurther'>
+  readonly admission: Pick<Admission, 'spend'>
 }
 
 /** Records receipts. Many in one report count as several requests of their caller. Errors: `rate-limited`. */
 export async function countedReport(
-  { wakeStreams, shares }: ReportContext,
+  { wakeStreams, admission }: ReportContext,
   caller: Caller,
   receipts: readonly ReceiptInput[],
 ): Promise<RecordedReceipt[]> {
   const further = furtherOfReport(receipts.length)
-  if (further > 0) {
-    shares.spendFurther(caller, further)
-    shares.paceFurther(caller, further)
-  }
+  if (further > 0) admission.spend(caller, 'requestsPerMinute', '', further)
   return reportReceipts(wakeStreams, caller, receipts)
 }

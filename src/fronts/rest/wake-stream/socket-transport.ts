@@ -1,16 +1,17 @@
 import type { Request, Response } from 'express'
 import { WebSocket } from 'ws'
-import { openLimits } from '../../../gateway-limits.ts'
-import { noteMoved } from '../../door.ts'
-import type { Unsent } from '../../unsent.ts'
+import type { UnreadAnswers } from '../../../admission/unread-answers.ts'
 import { acceptWebSocket, closeCodes, closeSocket, keepAlive } from '../../web-socket.ts'
 import type { AnswerFrame, AnswerFrames } from './receipt-frames.ts'
 import type { TransportReader, WakeTransport } from './transport.ts'
 
+/** Messages of a client that wait for their answers. */
+const waitingMax = 1_000
+
 interface Parts {
   /** How many subscriptions it carries. */
   readonly subscriptions: number
-  readonly unsent: Unsent
+  readonly unread: UnreadAnswers
   readonly answer: AnswerFrames
 }
 
@@ -21,7 +22,7 @@ interface Parts {
 export function socketTransport(
   { req, res }: { readonly req: Request; readonly res: Response },
   reader: TransportReader,
-  { subscriptions, unsent, answer }: Parts,
+  { subscriptions, unread, answer }: Parts,
 ): WakeTransport {
   let socket: WebSocket | undefined
   let taken = (): void => {}
@@ -30,16 +31,14 @@ export function socketTransport(
   const send = (frame: Readonly<Record<string, string>>): void => {
     // Nothing is written for a key that was revoked.
     if (socket?.readyState !== WebSocket.OPEN || reader.revoked.aborted) return
-    const text = JSON.stringify(frame)
-    noteMoved(res, Buffer.byteLength(text))
-    socket.send(text)
+    socket.send(JSON.stringify(frame))
     if (!req.socket.writableNeedDrain) return
     req.socket.off('drain', taken)
     taken()
-    taken = unsent.add(reader, socket.bufferedAmount)
+    taken = unread.add(reader.caller, socket.bufferedAmount)
     req.socket.once('drain', taken)
     // A reader that does not read: what is open comes again on its next stream.
-    if (unsent.isFull(reader)) reader.leave()
+    if (unread.isFull(reader.caller)) reader.leave()
   }
 
   return {
@@ -47,7 +46,6 @@ export function socketTransport(
       socket = await acceptWebSocket(req, res)
       if (!socket) return
       socket.once('close', () => taken())
-      countRead(socket, { req, res })
       keepAlive(socket)
       answerInOrder(socket, answer, ({ event, data }) => send({ event, data: JSON.stringify(data) }))
     },
@@ -65,23 +63,12 @@ export function socketTransport(
       if (!socket) return
       const isUnread = socket.bufferedAmount > 0
       // Unread bytes of a key that is no longer valid, or has too many of them, are dropped.
-      if (isUnread && (reader.revoked.aborted || unsent.isFull(reader))) return socket.terminate()
+      if (isUnread && (reader.revoked.aborted || unread.isFull(reader.caller))) return socket.terminate()
       if (!reader.revoked.aborted) return closeSocket(socket, left === 0 ? closeCodes.done : closeCodes.goingAway)
       socket.send(JSON.stringify({ event: 'error', data: JSON.stringify(reader.farewell()) }))
       closeSocket(socket, closeCodes.refused)
     },
   }
-}
-
-/** Counts what arrives at an open WebSocket as bytes of its caller: it may stay open for hours. */
-function countRead(socket: WebSocket, { req, res }: { readonly req: Request; readonly res: Response }): void {
-  let counted = req.socket.bytesRead
-  const count = (): void => {
-    const { bytesRead } = req.socket
-    if (bytesRead > counted) noteMoved(res, bytesRead - counted)
-    counted = bytesRead
-  }
-  socket.on('message', count).on('ping', count).on('pong', count)
 }
 
 /** Answers the messages of a client one after the other. While one waits nothing more is read. */
@@ -90,9 +77,7 @@ function answerInOrder(socket: WebSocket, answer: AnswerFrames, send: (frame: An
   let answered = Promise.resolve()
   const answerOne = async (text: Buffer): Promise<void> => {
     if (socket.readyState !== WebSocket.OPEN) return
-    const frame = await answer(text)
-    if (frame) send(frame)
-    else closeSocket(socket, closeCodes.refused)
+    send(await answer(text))
     waiting -= 1
     // One that was closed for its frames is not read any further.
     if (waiting === 0 && socket.readyState === WebSocket.OPEN) socket.resume()
@@ -101,7 +86,7 @@ function answerInOrder(socket: WebSocket, answer: AnswerFrames, send: (frame: An
     if (socket.readyState !== WebSocket.OPEN) return
     if (isBinary) return closeSocket(socket, closeCodes.notText)
     // A chunk of the connection may hold several messages, although it is not read any further.
-    if (waiting >= openLimits.socketWaiting.max) return closeSocket(socket, closeCodes.refused)
+    if (waiting >= waitingMax) return closeSocket(socket, closeCodes.refused)
     waiting += 1
     socket.pause()
     answered = answered.then(() => answerOne(text as Buffer)).catch(() => socket.terminate())

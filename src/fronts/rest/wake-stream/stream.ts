@@ -8,7 +8,6 @@ import { changesOf, furtherRequests } from '../../../wake-stream/open-cost.ts'
 import { recordBegun } from '../../access/rest-access.ts'
 import { problemBody } from '../../problem-body.ts'
 import { untilClosed } from '../../sse.ts'
-import { readerOf, type Unsent } from '../../unsent.ts'
 import { upgradeOf } from '../../upgrade.ts'
 import { requireUpgradable } from '../../web-socket.ts'
 import type { HttpExchange } from '../route.ts'
@@ -21,7 +20,6 @@ export interface WakeStreamFrontContext extends ReceiptFrameContext {
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
   readonly stopping: AbortSignal
   readonly openCalls: OpenCalls
-  readonly unsent: Unsent
   readonly publicUrl: string
 }
 
@@ -41,16 +39,16 @@ export async function streamWakes(
     capabilities = [],
   }: { readonly subscription: readonly string[]; readonly capabilities?: readonly StreamCapability[] | undefined },
 ): Promise<void> {
-  const { wakeStreams, stopping, openCalls, unsent, publicUrl, shares } = context
+  const { wakeStreams, stopping, openCalls, publicUrl, admission } = context
   const isSocket = upgradeOf(req) !== undefined
   if (isSocket) requireUpgradable(req, publicUrl)
-  shares.spendFurther(caller, furtherRequests(subscription.length))
+  admission.spend(caller, 'requestsPerMinute', '', furtherRequests(subscription.length))
   using openCall = openCalls.open(caller, 'streams')
   const left = new AbortController()
   const signal = untilClosed(req, res, stopping, openCall.signal, left.signal)
   if (openCall.signal.aborted) throw revoked()
   const reader = {
-    ...readerOf(caller),
+    caller,
     revoked: openCall.signal,
     farewell: () => problemBody(revoked(), path),
     leave: () => left.abort(),
@@ -58,13 +56,13 @@ export async function streamWakes(
   const transport: WakeTransport = isSocket
     ? socketTransport({ req, res }, reader, {
         subscriptions: subscription.length,
-        unsent,
-        answer: receiptFrames(context, caller, signal),
+        unread: admission.unread,
+        answer: receiptFrames(context, caller),
       })
-    : eventTransport(res, reader, unsent)
+    : eventTransport(res, reader, admission.unread)
   await using connection = await wakeStreams.connections.connect(caller, subscription, capabilities, transport)
   // The opening itself counts as one of them when it is over.
-  shares.charge(caller, 'changesPerDay', caller.id, changesOf(subscription.length) - 1)
+  admission.charge(caller, 'changesPerDay', '', changesOf(subscription.length) - 1)
   await recordBegun(res)
   if (!signal.aborted) await transport.open()
   connection.begin()

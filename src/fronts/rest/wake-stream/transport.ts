@@ -1,5 +1,5 @@
+import type { AnswerReader } from '../../../admission/unread-answers.ts'
 import type { StreamReader } from '../../../wake-stream/wake-stream.ts'
-import type { AnswerReader } from '../../unsent.ts'
 
 /** How wakes travel to one reader: server-sent events, or a WebSocket. Both carry the same fields. */
 export interface WakeTransport extends StreamReader {
@@ -10,7 +10,8 @@ export interface WakeTransport extends StreamReader {
 }
 
 /** The key of a reader, and what happens when it is revoked. */
-export interface TransportReader extends AnswerReader {
+export interface TransportReader {
+  readonly caller: AnswerReader
   readonly revoked: AbortSignal
   /** The problem that a reader whose key was revoked is sent last. */
   readonly farewell: () => object

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { inputLimits } from '../../../limits.ts'
+import { sizeLimits } from '../../../limits.ts'
 import { overlapMaxSeconds } from '../../../registry/subscriptions/former-keys.ts'
 import { triggers } from '../../../words/events.ts'
 import { priorities } from '../../../words/policies.ts'
@@ -18,7 +18,7 @@ const filters = z.strictObject({
 })
 
 const targetMetadata = z.strictObject({
-  url: line(inputLimits.url.max).optional(),
+  url: line(sizeLimits.url.max).optional(),
   coalesceWindow: z
     .number({ error: 'must be a number of seconds from 0 to 300, or null for the default' })
     .min(0, `is seconds, from 0 to ${coalesceWindowMax}`)

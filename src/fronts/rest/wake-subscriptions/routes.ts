@@ -1,5 +1,4 @@
 import { mapInSteps } from '../../../lib/bounded-page.ts'
-import { pageLimits } from '../../../limits.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { createFindDelivered } from '../../../mailbox/delivery/already-delivered.ts'
 import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
@@ -16,7 +15,7 @@ import { updateSubscription } from '../../../subscriptions/update.ts'
 import { listUnsent } from '../../../wakes/read/non-wakes.ts'
 import { readDeliveryPage } from '../../../wakes/store/delivery-store.ts'
 import { sessionOf } from '../../session-header.ts'
-import { nextToken, positionToken, readPosition } from '../page.ts'
+import { listMax, nextToken, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
 import {
   deliveryQuery,
@@ -41,8 +40,6 @@ import {
 } from './view.ts'
 
 const recordsDefault = 50
-/** A page of more subscriptions is encoded over several iterations of the event loop: they take 10 to 20 µs each. */
-const largePage = 64
 
 export interface SubscriptionFrontContext {
   readonly subscriptions: SubscriptionContext
@@ -55,16 +52,15 @@ export const wakeSubscriptionRoutes = [
     what: 'list subscriptions',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: subscriptionQuery,
-    handle: async ({ caller, query, reading, reply }, { subscriptions: context }: SubscriptionFrontContext) => {
-      const { agent, subscriptionId, limit = pageLimits.listPage.max, pageToken } = query
+    handle: async ({ caller, query }, { subscriptions: context }: SubscriptionFrontContext) => {
+      const { agent, subscriptionId, limit = listMax, pageToken } = query
       const { db, clock } = context
       if (subscriptionId !== undefined) {
         const only = await requireSubscription(db, caller, subscriptionId)
         return { subscriptions: [await view(context, only)], nextPageToken: '' }
       }
       const page = { ...readPosition(pageToken), limit }
-      const { items, more, size } = await listOwnSubscriptions(db, caller, page, agent)
-      await reading.beginReading(size)
+      const { items, more } = await listOwnSubscriptions(db, caller, page, agent)
       // Two queries for the whole page, whatever its length.
       const { prunedTo } = await logBounds(db, caller.projectId)
       const agentIds = items.map(({ agentId }) => agentId)
@@ -72,7 +68,6 @@ export const wakeSubscriptionRoutes = [
       const now = clock.now()
       const viewOf = (item: WakeSubscription) => subscriptionView(item, identity(item.agentId), prunedTo, now)
       const subscriptions = await mapInSteps(items, viewOf)
-      reply.isLarge = items.length > largePage
       return { subscriptions, nextPageToken: nextToken(items, more, positionToken) }
     },
   }),
@@ -130,7 +125,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.resync',
     what: 'have the past sent again',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
-    rate: 'replaysPerMinute',
+    rate: 'heavyPerMinute',
     body: resyncInput,
     handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ResyncView> =>
       resyncSubscription(subscriptions, caller, params.id, body.sinceLogId),
@@ -139,7 +134,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.replay',
     what: 'have the past sent again',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
-    rate: 'replaysPerMinute',
+    rate: 'heavyPerMinute',
     body: replayInput,
     handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ReplayView> =>
       replayDeliveries(subscriptions, caller, params.id, body),
@@ -148,7 +143,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.test',
     what: 'test a subscription',
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
-    rate: 'testsPerMinute',
+    rate: 'heavyPerMinute',
     handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext): Promise<TestView> => {
       const { agentId } = await requireSubscription(subscriptions.db, caller, params.id)
       return testView(await sendTest(subscriptions, caller, params.id), isOwn(caller, agentId))
@@ -159,11 +154,10 @@ export const wakeSubscriptionRoutes = [
     what: 'read deliveries',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: deliveryQuery,
-    handle: async ({ caller, params, query, reading }, { subscriptions: { db } }: SubscriptionFrontContext) => {
+    handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
       const { id, agentId } = await requireSubscription(db, caller, params.id)
       const { limit = recordsDefault, pageToken = '' } = query
-      const { items, more, size } = await readDeliveryPage(db, id, pageToken, limit)
-      await reading.beginReading(size)
+      const { items, more } = await readDeliveryPage(db, id, pageToken, limit)
       return {
         deliveries: items.map((delivery) => deliveryView(delivery, caller, isOwn(caller, agentId))),
         nextPageToken: nextToken(items, more, ({ eventId }) => eventId),
@@ -175,13 +169,10 @@ export const wakeSubscriptionRoutes = [
     what: 'read what was held',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: heldQuery,
-    handle: async (
-      { caller, params, query, reading: { beginReading } },
-      { subscriptions: { db } }: SubscriptionFrontContext,
-    ) => {
+    handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
       const subscription = await requireSubscription(db, caller, params.id)
       const { limit = recordsDefault, pageToken: before = Number.MAX_SAFE_INTEGER } = query
-      const page = await listUnsent(db, subscription, createFindDelivered(db), { before, limit, beginReading })
+      const page = await listUnsent(db, subscription, createFindDelivered(db), { before, limit })
       return { held: page.items.map(heldView), nextPageToken: String(page.nextBefore ?? '') }
     },
   }),

@@ -109,7 +109,7 @@ test('a call that works keeps its place, and one that waits frees it', async () 
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
   const session = await beginSession(gateway, donna)
-  await limit(gateway, { requestsAtOnce: 1, requestsAtOnceInCompany: 1 })
+  await limit(gateway, { requestsAtOnce: 1 })
   const waiting = post(
     gateway,
     donna,

@@ -5,11 +5,11 @@ import { beginSession, initialize, ping, post } from './wire.ts'
 
 test('a session for which nothing of the rate is left is refused before its body is read', async () => {
   await using gateway = await startGateway({ overrides: { clock: new FakeClock() } })
-  await gateway.call('PATCH', '/v1/projects/default', { limits: { mcpSessionsPerMinute: 1 } })
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { heavyPerMinute: 1 } })
   const donna = await gateway.addAgent('donna')
   const session = await beginSession(gateway, donna)
   const refused = await post(gateway, donna, initialize())
-  expect([refused.status, refused.body.error.data.limitName]).toEqual([429, 'mcpSessionsPerMinute'])
+  expect([refused.status, refused.body.error.data.limitName]).toEqual([429, 'heavyPerMinute'])
   expect(refused.headers.get('retry-after')).toBe('60')
   const unread = await fetch(`${gateway.url}/mcp`, {
     method: 'POST',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mcpLimits } from '../../../../src/limits.ts'
+import { KiB, sizeLimits } from '../../../../src/limits.ts'
 import { liftRates, startGateway } from '../../../support/gateway.ts'
 import { besideStore } from '../../../support/store.ts'
 import { until } from '../../../support/until.ts'
@@ -95,7 +95,7 @@ test('one key has so many sessions: the one that was not used for the longest ti
   const donna = await gateway.addAgent('donna')
   await liftRates(gateway)
   const sessions: Record<string, string>[] = []
-  for (let i = 0; i <= mcpLimits.mcpSessionsOfKey.max; i++) sessions.push(await beginSession(gateway, donna))
+  for (let i = 0; i <= 100; i++) sessions.push(await beginSession(gateway, donna))
   const statuses = await Promise.all(sessions.map(async (one) => (await post(gateway, donna, ping, one)).status))
   expect(statuses.filter((status) => status === 404)).toHaveLength(1)
   expect(statuses.at(-1)).toBe(200)
@@ -123,7 +123,7 @@ test('a session is subscribed to so many resources', async () => {
   const session = await beginSession(gateway, donna)
   const subscribe = (uri: string) =>
     post(gateway, donna, { jsonrpc: '2.0', id: 3, method: 'resources/subscribe', params: { uri } }, session)
-  const { max } = mcpLimits.mcpResources
+  const { max } = sizeLimits.items
   // All at once: none is lost.
   const answers = await Promise.all(Array.from({ length: max }, (_, i) => subscribe(`rouse://task/${i}`)))
   for (const { body } of answers) expect(body.result).toEqual({})
@@ -140,7 +140,7 @@ test('the URIs that a session is subscribed to are bounded together; one that ha
     const { body } = await post(gateway, donna, message, session)
     return body.error?.message ?? 'ok'
   }
-  const { max } = mcpLimits.mcpUriBytes
+  const max = 16 * KiB
   // Two bytes for each of most characters.
   const uris = Array.from({ length: 4 }, (_, at) => `rouse://task/${at}${'é'.repeat(2_000)}`)
   for (const uri of uris) expect(await call('subscribe', uri)).toBe('ok')
@@ -204,11 +204,11 @@ test.each([
 test('an agent begins so many sessions in a minute; those that it has go on', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
-  const limits = { mcpSessionsPerMinute: 2 }
+  const limits = { heavyPerMinute: 2 }
   expect((await gateway.call('PATCH', '/v1/projects/default', { limits })).status).toBe(200)
   const session = await beginSession(gateway, donna)
   await beginSession(gateway, donna)
   const { status, body } = await post(gateway, donna, initialize())
-  expect([status, body.error.data]).toMatchObject([429, { code: 'rate-limited', limitName: 'mcpSessionsPerMinute' }])
+  expect([status, body.error.data]).toMatchObject([429, { code: 'rate-limited', limitName: 'heavyPerMinute' }])
   expect((await post(gateway, donna, ping, session)).status).toBe(200)
 })

@@ -1,14 +1,14 @@
 import { get, type IncomingMessage } from 'node:http'
 import { expect, test } from 'vitest'
-import { Unsent } from '../../../../src/fronts/unsent.ts'
-import { openLimits } from '../../../../src/gateway-limits.ts'
+import { UnreadAnswers } from '../../../../src/admission/unread-answers.ts'
 import { liftRates, startGateway, type TestAgent, type TestGateway } from '../../../support/gateway.ts'
+import { besideStore } from '../../../support/store.ts'
 import { until } from '../../../support/until.ts'
 import { stateOf, untilStatus } from '../../../wakes/acts.ts'
 import { beginSession, openStream, type SessionReader } from './wire.ts'
 
 const negotiated = { capabilities: { experimental: { 'neo-wake-substrate': { version: '1.0' } } } }
-const subscriptions = openLimits.streamSubscriptions.max
+const subscriptions = 50
 
 async function subscribe(gateway: TestGateway, { key }: TestAgent): Promise<string> {
   const harnessTargetMetadata = { coalesceWindow: 0 }
@@ -46,8 +46,8 @@ function announcedTo({ notifications }: SessionReader, ids: readonly string[]): 
 
 // S1-29, S1-31
 test('a reader of wakes that reads nothing costs little and harms nobody, is ended, and has all of them when it is back', async () => {
-  const unsent = new Unsent()
-  const overrides = { unsent, connectionBounds: { readerStall: 2 } }
+  const answers = new UnreadAnswers()
+  const overrides = { unread: answers, connectionBounds: { readerStall: 2 } }
   await using gateway = await startGateway({ env: { ROUSE_MESSAGES_PER_MINUTE: '0' }, overrides })
   const [slow, quick] = [await gateway.addAgent('slow'), await gateway.addAgent('quick')]
   await liftRates(gateway)
@@ -60,14 +60,14 @@ test('a reader of wakes that reads nothing costs little and harms nobody, is end
   const unread = await openUnread(gateway, slow, session)
   await untilStatus(gateway, slow, ids.at(-1)!, 'active')
 
-  const keyId = (await gateway.call('GET', '/v1/agents/slow/keys')).body.keys[0].keyId
+  const slowId = String((await besideStore(gateway.dataDir, "select id from agent where handle = '@slow'"))[0]!.id)
   let sent = 0
-  let unsentMax = 0
+  let unreadMax = 0
   await until(
     async () => {
       for (const to of ['@slow', '@quick']) await gateway.call('POST', '/v1/messages', { to, subject: 'x'.repeat(200) })
       sent++
-      unsentMax = Math.max(unsentMax, unsent.bytesOf(keyId))
+      unreadMax = Math.max(unreadMax, answers.bytesOf({ kind: 'agent', id: slowId, keyId: '' }))
       return (await stateOf(gateway, slow, ids[0]!)).status
     },
     (status) => status === 'waiting',
@@ -76,7 +76,7 @@ test('a reader of wakes that reads nothing costs little and harms nobody, is end
   )
   unread.leave()
   // One wake of each subscription at most waits for the reader.
-  expect(unsentMax).toBeLessThan(1024 * 1024)
+  expect(unreadMax).toBeLessThan(1024 * 1024)
   await until(
     () => announcedTo(beside, [quickId]),
     (announced) => announced === sent,

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { keptWakes, positionId, positionOf } from '../../../../src/fronts/mcp/http/stream-position.ts'
-import { openLimits } from '../../../../src/gateway-limits.ts'
 
-const { max } = openLimits.streamSubscriptions
+const max = 50
 const named = (count: number) => new Map(Array.from({ length: count }, (_, at): [string, number] => [`name${at}`, at]))
 
 test('a position names no more subscriptions than a stream reads: all that are read, and of the others the last', () => {

@@ -315,7 +315,7 @@ async function donnaMissed(clock: FakeClock, subscriptions: number) {
 test('each subscription that is sent again counts as a resync, as over REST', async () => {
   const clock = new FakeClock()
   await using s = await donnaMissed(clock, 3)
-  await limit(s.gateway, { replaysPerMinute: 4 })
+  await limit(s.gateway, { heavyPerMinute: 4 })
   await using reader = await s.back()
   await until(
     () => heard(reader),
@@ -325,14 +325,14 @@ test('each subscription that is sent again counts as a resync, as over REST', as
   const resync = () =>
     s.gateway.call('POST', `/v1/wake-subscriptions/${subscriptionId}/resync`, { sinceLogId: 0 }, s.donna)
   expect((await resync()).status).toBe(200)
-  expect((await resync()).body).toMatchObject({ code: 'rate-limited', limitName: 'replaysPerMinute' })
+  expect((await resync()).body).toMatchObject({ code: 'rate-limited', limitName: 'heavyPerMinute' })
 })
 
 // S1-29
 test('a reader that comes back too often gets what it missed when its rate has room, and loses nothing meanwhile', async () => {
   const clock = new FakeClock()
   await using s = await donnaMissed(clock, 3)
-  await limit(s.gateway, { replaysPerMinute: 1 })
+  await limit(s.gateway, { heavyPerMinute: 1 })
   await using once = await s.back()
   await until(
     () => heard(once),
@@ -362,7 +362,7 @@ test('a reader that comes back too often gets what it missed when its rate has r
 test('a rate that is less than what was missed lets it through, once the whole of it is there', async () => {
   const clock = new FakeClock()
   await using s = await donnaMissed(clock, 3)
-  await limit(s.gateway, { replaysPerMinute: 1 })
+  await limit(s.gateway, { heavyPerMinute: 1 })
   await using reader = await s.back()
   await until(
     () => heard(reader),
@@ -374,7 +374,7 @@ test('a rate that is less than what was missed lets it through, once the whole o
 test('an event beside the wakes says nothing about wakes that wait for their rate', async () => {
   const clock = new FakeClock()
   await using s = await donnaMissed(clock, 2)
-  await limit(s.gateway, { replaysPerMinute: 1 })
+  await limit(s.gateway, { heavyPerMinute: 1 })
   await using first = await s.back()
   await until(
     () => heard(first),

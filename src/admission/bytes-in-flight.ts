@@ -1,0 +1,45 @@
+import { Problem } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type Release, Semaphores } from '../lib/semaphores.ts'
+import { gatewayLimits } from '../limits.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import { counterOf, isUnlimited } from './counter.ts'
+
+/** The longest wait for room, in ms. */
+const waitMs = 10_000
+const ofAll = { max: gatewayLimits.bytesInFlight.max, queued: 10_000 }
+const ofCaller = { max: ofAll.max / 4, queued: 256 }
+
+/** Bounds the bytes of bodies that are in memory at a time, of each caller and of all together. */
+export class BytesInFlight {
+  readonly #lines: Semaphores
+  readonly #bodyMax: number
+
+  constructor(clock: Clock, bodyMax: number) {
+    this.#lines = new Semaphores(clock, waitMs)
+    this.#bodyMax = bodyMax
+  }
+
+  /** Errors: `rate-limited`. */
+  async hold(caller: Caller, bytes = this.#bodyMax): Promise<Release> {
+    if (isUnlimited(caller)) return () => {}
+    const leaveOwn = await this.#lines.enter(counterOf(caller), ofCaller, bytes)
+    if (!leaveOwn) throw tooManyBytes(caller.identity, ofCaller.max)
+    const leaveAll = await this.#lines.enter('all', ofAll, bytes)
+    if (!leaveAll) {
+      leaveOwn()
+      throw tooManyBytes('The gateway', ofAll.max)
+    }
+    return () => {
+      leaveOwn()
+      leaveAll()
+    }
+  }
+}
+
+function tooManyBytes(who: string, max: number): Problem {
+  return new Problem('rate-limited', {
+    detail: `${who} has ${max} bytes of bodies in requests that are not answered (bytesInFlight). Wait for answers before you send more.`,
+    extra: { limit: max, limitName: 'bytesInFlight', retryAfterSeconds: 1 },
+  })
+}

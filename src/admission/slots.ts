@@ -1,0 +1,89 @@
+import { Problem } from '../errors.ts'
+import type { Clock } from '../lib/clock.ts'
+import { type Release, type Room, Semaphores } from '../lib/semaphores.ts'
+import { projectFactor } from '../limits.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import { limitFor } from '../registry/callers/caller-limits.ts'
+import { counterOf } from './counter.ts'
+
+/** The longest wait for a slot, in ms. */
+const waitMs = 10_000
+
+/** The place of one request among those of its agent and its project that are worked on at a time. */
+export interface Slot {
+  /** Frees the slot for good. */
+  release(): void
+  /** Frees the slot while the request waits for its client, and takes one again. Errors: `rate-limited`. */
+  releaseWhile<T>(wait: () => Promise<T>): Promise<T>
+}
+
+/** The slot of a request that nothing limits. */
+export const unlimitedSlot: Slot = { release() {}, releaseWhile: (wait) => wait() }
+
+class TakenSlot implements Slot {
+  #release: Release
+  readonly #enterAgain: () => Promise<Release>
+  #isOver = false
+
+  constructor(release: Release, enterAgain: () => Promise<Release>) {
+    this.#release = release
+    this.#enterAgain = enterAgain
+  }
+
+  release(): void {
+    this.#isOver = true
+    this.#release()
+  }
+
+  async releaseWhile<T>(wait: () => Promise<T>): Promise<T> {
+    this.#release()
+    const result = await wait()
+    this.#release = await this.#enterAgain()
+    // It ended meanwhile.
+    if (this.#isOver) this.#release()
+    return result
+  }
+}
+
+/** How many requests of each agent, each project and each operator key are worked on at a time. */
+export class Slots {
+  readonly #lines: Semaphores
+
+  constructor(clock: Clock) {
+    this.#lines = new Semaphores(clock, waitMs)
+  }
+
+  /** Errors: `rate-limited` where too many wait, or the wait was too long. */
+  async enter(caller: Caller): Promise<Slot> {
+    const enter = (): Promise<Release> => this.#enter(caller)
+    return new TakenSlot(await enter(), enter)
+  }
+
+  async #enter(caller: Caller): Promise<Release> {
+    const own = roomOf(caller, caller.kind === 'operator' ? projectFactor : 1)
+    const leaveOwn = await this.#lines.enter(counterOf(caller), own)
+    if (!leaveOwn) throw tooManyAtOnce(caller, own)
+    if (caller.kind === 'operator') return leaveOwn
+    const ofProject = roomOf(caller, projectFactor)
+    const leaveProject = await this.#lines.enter(`project ${caller.projectId}`, ofProject)
+    if (!leaveProject) {
+      leaveOwn()
+      throw tooManyAtOnce(caller, ofProject, `Project ${caller.projectId}`)
+    }
+    return () => {
+      leaveOwn()
+      leaveProject()
+    }
+  }
+}
+
+function roomOf(caller: Caller, factor: number): Room {
+  return { max: factor * limitFor(caller, 'requestsAtOnce'), queued: factor * limitFor(caller, 'requestsQueued') }
+}
+
+function tooManyAtOnce(caller: Caller, { max, queued }: Room, who = caller.identity): Problem {
+  return new Problem('rate-limited', {
+    detail: `${who} has ${max} requests under way (requestsAtOnce) and others waiting: at most ${queued} may wait (requestsQueued), for ${waitMs / 1_000} s each. Wait for answers before you ask for more. The operator may raise both for the project.`,
+    extra: { limit: queued, limitName: 'requestsQueued', retryAfterSeconds: 1 },
+  })
+}

@@ -1,0 +1,83 @@
+import type { Socket } from 'node:net'
+import { type Clock, steadyClock } from '../../lib/clock.ts'
+import { TokenBuckets } from '../../lib/token-buckets.ts'
+import { networkOf } from '../../security/ip-address.ts'
+import type { ConnectionBounds } from '../connection-bounds.ts'
+import { type ConnectionRefusals, peerOf } from '../connections.ts'
+
+/** Calls of a connection that has shown a valid key: many are refused for their rate long before. */
+const provenCalls = { size: 2_000, windowMs: 10_000 }
+/** Refill of the calls of an address without a valid key, a second. */
+const unprovenPerSecond = 10
+
+interface Connection {
+  readonly socket: Socket
+  readonly network: string
+  /** Ends the connection where no call has shown a valid key. undefined: one has. */
+  deadline: NodeJS.Timeout | undefined
+}
+
+/**
+ * Bounds the calls that each gRPC connection, and each address without a valid key, begins. A call counts when it begins, so that calls
+ * that are reset at once count too (CVE-2023-44487). Beyond a bound the connection is closed.
+ */
+export class ConnectionCalls {
+  readonly #bounds: ConnectionBounds
+  readonly #refusals: ConnectionRefusals
+  readonly #clock: Clock
+  readonly #connections = new Map<string, Connection>()
+  readonly #calls = new TokenBuckets()
+
+  constructor(bounds: ConnectionBounds, refusals: ConnectionRefusals, clock: Clock = steadyClock) {
+    this.#bounds = bounds
+    this.#refusals = refusals
+    this.#clock = clock
+  }
+
+  /** Takes a new connection. Returns false where its address may begin no call at the moment: it is closed. */
+  accept(socket: Socket): boolean {
+    const network = networkOf(socket.remoteAddress ?? '')
+    if (this.#calls.waitMs(network, this.#unproven, this.#clock.now()) > 0) {
+      this.#refuse(socket, network)
+      return false
+    }
+    const peer = peerOf(socket)
+    const deadline = setTimeout(() => socket.destroy(), this.#bounds.headers * 1000)
+    const connection: Connection = { socket, network, deadline }
+    this.#connections.set(peer, connection)
+    socket.once('close', () => {
+      clearTimeout(connection.deadline)
+      // The same port may be in use again already.
+      if (this.#connections.get(peer) === connection) this.#connections.delete(peer)
+    })
+    return true
+  }
+
+  /** Counts a call of a peer (`host:port`). */
+  begin(peer: string): void {
+    const connection = this.#connections.get(peer)
+    if (!connection) return
+    const { socket, network, deadline } = connection
+    const [key, bucket] = deadline ? ([network, this.#unproven] as const) : ([peer, provenCalls] as const)
+    if (this.#calls.spend(key, bucket, this.#clock.now()) > 0) this.#refuse(socket, network)
+  }
+
+  /** A call of a peer has shown a valid key: its connection may stay. */
+  prove(peer: string): void {
+    const connection = this.#connections.get(peer)
+    if (!connection?.deadline) return
+    clearTimeout(connection.deadline)
+    connection.deadline = undefined
+    this.#calls.take(connection.network, this.#unproven, this.#clock.now(), -1)
+  }
+
+  get #unproven() {
+    const { unprovenCalls: size } = this.#bounds
+    return { size, windowMs: (size * 1000) / unprovenPerSecond }
+  }
+
+  #refuse(socket: Socket, network: string): void {
+    this.#refusals.note('unprovenCalls', this.#bounds.unprovenCalls, network)
+    socket.destroy()
+  }
+}
