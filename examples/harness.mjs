@@ -53,13 +53,14 @@ async function handle(wake) {
 
 server.listen(0, '127.0.0.1', async () => {
   const { port } = server.address()
-  // A session says that this process speaks for the agent. The answer has the mail that waited. The same process may repeat the call.
+  // A session says that this process speaks for the agent. The answer has the mail that waited: no wake repeats it. The same process
+  // may repeat the call.
   const startedAt = new Date(performance.timeOrigin).toISOString()
   const session = await call('POST', '/v1/sessions', { surface: 'example', pid: process.pid, startedAt }, readsMail)
   sessionId = session.sessionId
   say('started', { sessionId })
-  readMail(session)
-  // The subscription belongs to the session: it is paused when a newer process takes over. Events that waited come as a digest.
+  const waited = readMail(session)
+  // The subscription belongs to the session: it is paused when a newer process takes over. Other tasks that waited come as a digest.
   const subscription = await call('POST', '/v1/wake-subscriptions', {
     trigger: 'TASK_STATE_CHANGED',
     harnessTargetMetadata: { url: `http://127.0.0.1:${port}/`, coalesceWindow: 0 },
@@ -77,6 +78,7 @@ server.listen(0, '127.0.0.1', async () => {
   }
   process.once('SIGINT', leave)
   process.once('SIGTERM', leave)
+  for (const taskId of waited) await work(taskId).catch((error) => say('failed', { error: error.message }))
 })
 
 /** A sign of life. Its answer has the mail that came meanwhile. */

@@ -30,17 +30,18 @@ async function sendWhileAway(agent: ProcessAgent, count: number): Promise<string
   return ids
 }
 
-// D29
-test('a harness that starts after the message is woken by it, and completes the task', async () => {
+// D38
+test('a harness that starts after the message gets it with its start, and completes the task', async () => {
   const donna = await gateway.addAgent('@early')
   const { id } = await gateway.send(donna, 'sent before anybody was there')
   await using harness = await spawnExample(gateway, donna)
   await completed([id])
-  expect(harness.said('woken')).toMatchObject([{ eventType: 'wake/digest', reason: 'waiting' }])
+  expect(harness.said('mail')).toMatchObject([{ subject: 'sent before anybody was there' }])
+  expect(harness.said('woken')).toEqual([])
 })
 
-// D29, D30
-test('a harness that was killed is woken by one digest when it is back, and completes all that came meanwhile', async () => {
+// D38, D30
+test('a harness that was killed gets all that came meanwhile once when it is back, and completes it', async () => {
   const donna = await gateway.addAgent('@away')
   const first = await spawnExample(gateway, donna)
   await completed([(await gateway.send(donna, 'before it was killed')).id])
@@ -48,7 +49,8 @@ test('a harness that was killed is woken by one digest when it is back, and comp
   const ids = await sendWhileAway(donna, awayCount)
   await using second = await spawnExample(gateway, donna)
   await completed(ids)
-  expect(second.said('woken')).toMatchObject([{ eventType: 'wake/digest', reason: 'waiting', eventCount: awayCount }])
+  expect(second.said('mail')).toHaveLength(awayCount)
+  expect(second.said('woken')).toEqual([])
 })
 
 /** `rouse listen --exec ./examples/on-wake.sh`, once it listens. */

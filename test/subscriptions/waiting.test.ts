@@ -5,7 +5,7 @@ import { startGateway, type TestAgent, type TestGateway } from '../support/gatew
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
-import { advanceUntil, type Json, stateOf, untilStatus } from '../wakes/acts.ts'
+import { advanceUntil, deliveriesOf, type Json, stateOf, untilStatus } from '../wakes/acts.ts'
 
 const mail = (gateway: TestGateway, subject: string, fields: Json = {}) =>
   gateway.call('POST', '/v1/messages', { to: '@donna', subject, ...fields })
@@ -120,9 +120,12 @@ describe('what waits when a session starts', () => {
     await using gateway = await startGateway()
     await using receiver = await startReceiver()
     const donna = await gateway.addAgent('donna')
-    await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+    const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
     for (const subject of ['one', 'two']) await mail(gateway, subject)
-    await receiver.waitFor(2)
+    await until(
+      () => deliveriesOf(gateway, donna, id),
+      (deliveries) => deliveries.filter(({ outcome }) => outcome === 'delivered').length === 2,
+    )
     await begin(gateway, donna, { pid: 1, startedAt: at(Date.now() - minute) })
     const wakes = await receiver.waitFor(3)
     expect(wakes[2]!.body).toMatchObject({ payload: { reason: 'waiting', eventCount: 2 } })
@@ -146,7 +149,7 @@ describe('what waits when a session starts', () => {
       ({ status }) => status === 'degraded',
     )
     await using back = await startReceiver(200, receiver.port)
-    await begin(gateway, donna)
+    await begin(gateway, donna, { drain: false })
     const [digest] = await back.waitFor(1)
     expect(digest!.body.payload).toMatchObject({ reason: 'waiting', eventCount: 10 })
     await untilStatus(gateway, donna, id, 'active', clock)

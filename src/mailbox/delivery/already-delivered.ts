@@ -3,14 +3,24 @@ import type { Reader } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { joined, lateFilter, sql } from '../../storage/statement.ts'
 import type { FindDelivered } from '../../wakes/read/pending.ts'
-import type { DeliveryMethod } from '../messages/message.ts'
+import type { HandedOver } from '../../wakes/rules/handed-over.ts'
+
+interface Row {
+  readonly agentId: string
+  readonly messageId: string
+  readonly at: number
+  readonly isUnread: number
+  readonly lostAt: number | null
+}
 
 // A cross join makes SQLite start from the pairs and look each one up in the table.
-const deliveredOtherwise = new RowsStatement<{ agentId: string; messageId: string; method: DeliveryMethod }>(
+const deliveredOtherwise = new RowsStatement<Row>(
   (value) => sql`${value(0)}, ${value(1)}`,
   2,
-  (rows) => sql`select r.agent_id as "agentId", r.message_id as "messageId", r.delivery_method as "method"
-  from (values ${rows}) v cross join message_recipient r
+  (rows) => sql`select r.agent_id as "agentId", r.message_id as "messageId", r.delivered_at as "at",
+    case when r.status = 'sent' then 1 else 0 end as "isUnread",
+    case when r.status = 'sent' and s.id is null then r.delivered_at when r.status = 'sent' then s.ended_at end as "lostAt"
+  from (values ${rows}) v cross join message_recipient r left join session s on s.id = r.session_id
   where r.agent_id = ${joined('v.column1')} and r.message_id = ${joined('v.column2')}
     and ${lateFilter(sql`r.pending = 0 and r.delivery_method <> 'push'`)}`,
 )
@@ -29,18 +39,15 @@ export function createFindDelivered(db: Reader): FindDelivered {
   }
 }
 
-type Delivered = ReadonlyMap<string, DeliveryMethod>
+type Delivered = ReadonlyMap<string, HandedOver>
 
 const nothing: Delivered = new Map()
 
-function byAgent(
-  rows: readonly { agentId: string; messageId: string; method: DeliveryMethod }[],
-): ReadonlyMap<string, Delivered> {
-  const found = new Map<string, Map<string, DeliveryMethod>>()
-  for (const { agentId, messageId, method } of rows) {
-    const known = found.get(agentId)
-    if (known) known.set(messageId, method)
-    else found.set(agentId, new Map([[messageId, method]]))
+function byAgent(rows: readonly Row[]): ReadonlyMap<string, Delivered> {
+  const found = new Map<string, Map<string, HandedOver>>()
+  for (const { agentId, messageId, at, isUnread, lostAt } of rows) {
+    const known = found.get(agentId) ?? new Map<string, HandedOver>()
+    found.set(agentId, known.set(messageId, { at, isUnread: isUnread === 1, lostAt }))
   }
   return found
 }

@@ -5,8 +5,11 @@ import type { WakeSubscription } from '../../registry/subscriptions/subscription
 import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import type { PresenceState } from '../../words/presence.ts'
+import type { HandedOver } from '../rules/handed-over.ts'
 import { messageIdOf } from '../rules/match.ts'
 import { type NonWake, nonWakeOf } from '../rules/non-wake.ts'
+import { wasSentIn } from '../rules/sent-in.ts'
+import { listDeliveriesSince } from '../store/delivery-store.ts'
 import { listHeld } from '../store/held-store.ts'
 import type { FindDelivered } from './pending.ts'
 
@@ -38,6 +41,8 @@ const scannedMax = 1_000
 const stepMin = 25
 const stepMax = 100
 const largeStep = 256 * 1024
+/** How many deliveries one step looks at, from the first that may have one of its events. */
+const deliveriesMax = 500
 
 /**
  * Lists what a subscription listens to and did not send, newest first. What presence decided, or a target without a route, was
@@ -105,11 +110,34 @@ async function derive(
   ])
   const unsent: UnsentEvent[] = []
   for (const event of events) {
-    const deliveredBy = delivered.get(messageIdOf(event) ?? '')
-    const nonWake = nonWakeOf(subscription, event, { siblings, deliveredBy })
+    const handed = delivered.get(messageIdOf(event) ?? '')
+    const nonWake = nonWakeOf(subscription, event, { siblings, isInHand: handed !== undefined })
     if (nonWake) unsent.push({ event, presence: null, ...nonWake })
   }
-  return unsent
+  return withoutSent(db, subscription, unsent, delivered)
+}
+
+/**
+ * Without the events that were sent all the same: their wake was on its way when another route took the mail, or a session took it that
+ * ended without reading it.
+ */
+async function withoutSent(
+  db: Reader,
+  subscription: WakeSubscription,
+  unsent: readonly UnsentEvent[],
+  delivered: ReadonlyMap<string, HandedOver>,
+): Promise<UnsentEvent[]> {
+  const skipped = unsent.filter(({ action }) => action === 'skip')
+  if (skipped.length === 0) return [...unsent]
+  const since = Math.min(...skipped.map(({ event }) => event.createdAt))
+  // A wake of a later generation has an id of the instant at which that began.
+  const starts = [since, subscription.generationAt].filter((at) => at >= since)
+  const read = starts.map((at) => listDeliveriesSince(db, subscription.id, at, deliveriesMax))
+  const deliveries = (await Promise.all(read)).flat()
+  return unsent.filter(
+    ({ action, event }) =>
+      action !== 'skip' || !deliveries.some((one) => wasSentIn(one, event, delivered.get(messageIdOf(event) ?? ''))),
+  )
 }
 
 const sizeOf = (events: readonly LogEvent[]): number => events.reduce((sum, event) => sum + weightOf(event), 0)

@@ -10,6 +10,7 @@ import {
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { targets } from '../../words/targets.ts'
+import type { HandedOver } from '../rules/handed-over.ts'
 import { comesWithMessage, isWokenBySibling, matches, messageIdOf, triggerOf } from '../rules/match.ts'
 import { heldWithin } from '../store/held-store.ts'
 
@@ -120,12 +121,12 @@ async function withoutWoken(
   return events.filter((event) => !isWokenBySibling(subscription, event, siblings))
 }
 
-/** Returns those of the messages that reached an agent by another route than a wake, each with the route. */
-export type FindDelivered = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlyMap<string, string>>
+/** Returns those of the messages that reached an agent by another route than a wake. */
+export type FindDelivered = (agentId: string, messageIds: readonly string[]) => Promise<ReadonlyMap<string, HandedOver>>
 
 /**
  * Without the mail that already reached its recipient by another route, and the task changes that this mail caused. A recovery keeps
- * what the start of a session handed over: it is one digest of everything that was missed. Source: D9, D30, D31.
+ * what a session took that has ended and left it unread. Source: D9, D30, D31, D38.
  */
 export async function withoutDelivered(
   findDelivered: FindDelivered | undefined,
@@ -133,13 +134,23 @@ export async function withoutDelivered(
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
   if (!findDelivered || subscription.kind === 'push') return events
+  const appears = subscription.resumeWithDigest || subscription.announcesWaiting
+  return withoutHandedOver(findDelivered, subscription.agentId, events, ({ lostAt }) => !appears || lostAt === null)
+}
+
+/** Without the events whose message reached an agent by another route than a wake in such a way that it `counts`. */
+export async function withoutHandedOver(
+  findDelivered: FindDelivered,
+  agentId: string,
+  events: readonly LogEvent[],
+  counts: (handed: HandedOver) => boolean,
+): Promise<readonly LogEvent[]> {
   const messageIds = events.map(messageIdOf).filter((id) => id !== undefined)
   if (messageIds.length === 0) return events
-  const delivered = await findDelivered(subscription.agentId, messageIds)
+  const delivered = await findDelivered(agentId, messageIds)
   if (delivered.size === 0) return events
-  const appears = subscription.resumeWithDigest || subscription.announcesWaiting
   return events.filter((event) => {
-    const route = delivered.get(messageIdOf(event) ?? '')
-    return route === undefined || (appears && route === 'startup_drain')
+    const handed = delivered.get(messageIdOf(event) ?? '')
+    return handed === undefined || !counts(handed)
   })
 }

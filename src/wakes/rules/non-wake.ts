@@ -17,8 +17,8 @@ export type NonWake =
 interface Circumstances {
   /** The other subscriptions of the agent. */
   readonly siblings: readonly WakeSubscription[]
-  /** The route by which the message of the event reached the agent without a wake; undefined: by none. */
-  readonly deliveredBy: string | undefined
+  /** Whether the message of the event reached the agent by another route than a wake. */
+  readonly isInHand: boolean
 }
 
 /**
@@ -28,13 +28,13 @@ interface Circumstances {
 export function nonWakeOf(
   subscription: WakeSubscription,
   event: LogEvent,
-  { siblings, deliveredBy }: Circumstances,
+  { siblings, isInHand }: Circumstances,
 ): NonWake | undefined {
   if (!concerns(subscription, event)) return undefined
   const decision = decisionOn(subscription, event)
   if (!isWake(decision)) return decision
   if (event.logId > subscription.cursorLogId) return waitOf(subscription)
-  if (deliveredBy !== undefined) return { action: 'skip', reason: 'already_in_hand' }
+  if (isInHand) return { action: 'skip', reason: 'already_in_hand' }
   // A sibling that is paused today was not when it sent the event.
   const active = siblings.map((sibling) => ({ ...sibling, status: 'active' as const }))
   if (isWokenBySibling(subscription, event, active)) return { action: 'skip', reason: 'told_elsewhere' }

@@ -8,7 +8,7 @@ import { finishUnfinished } from './finish-unfinished.ts'
 import { PendingReader } from './pending-reader.ts'
 import { readWaiting } from './read-waiting.ts'
 import type { Run, RunContext, RunControl } from './run.ts'
-import { sendDigest, sendLeading } from './send-digest.ts'
+import { nextWaits, sendDigest, sendLeading } from './send-digest.ts'
 import { sendEach } from './send-each.ts'
 import { sendReplays } from './send-replays.ts'
 import { Sender } from './sender.ts'
@@ -57,7 +57,7 @@ async function work(run: Run): Promise<number | undefined> {
 /** Sends the events after the cursor, in the form that the subscription has chosen. Returns false when the lease has ended. */
 async function sendPending(run: Run, sender: Sender, reader: PendingReader): Promise<boolean> {
   const waiting = await readWaiting(run)
-  if (waiting.length > 0) return sendDigest(run, sender, waiting)
+  if (waiting && (waiting.length > 0 || (await nextWaits(run)))) return sendDigest(run, sender, waiting)
   switch (formOf(run.subscription)) {
     case 'each':
       return sendEach(run, sender, reader)

@@ -8,14 +8,15 @@ import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
 
 /**
- * Sends everything in the lease's range as one digest, after what waited for its reader from before it. Returns false when the lease has ended.
+ * Sends everything in the lease's range as one digest. `waiting`: what waited for its reader from before it, if the digest announces
+ * that. Returns false when the lease has ended.
  */
-export async function sendDigest(run: Run, sender: Sender, waiting: readonly LogEvent[] = []): Promise<boolean> {
+export async function sendDigest(run: Run, sender: Sender, waiting?: readonly LogEvent[]): Promise<boolean> {
   const { context, subscription, lease } = run
   const digest = new DigestBuilder()
   const { cursorLogId, lastEmittedLogId } = lease.progress
   let after = cursorLogId
-  for (const event of waiting) digest.add(event)
+  for (const event of waiting ?? []) digest.add(event)
   for (let more = true; more; ) {
     const page = await nextPage(run, after)
     for (const event of page.events) digest.add(event)
@@ -26,16 +27,22 @@ export async function sendDigest(run: Run, sender: Sender, waiting: readonly Log
     lease.skipTo(after)
     return true
   }
-  const reason = waiting.length > 0 || appears(subscription) ? 'waiting' : undefined
+  const reason = appears(subscription, waiting !== undefined) ? 'waiting' : undefined
   const emission = digestEmission(run, digest, lastEmittedLogId, context.clock.now(), reason)
   const releasedIn = lease.hasSentReleased && subscription.kind === 'wake' ? subscription.announcesHeld : 0
   return sender.send(releasedIn > 0 ? { ...emission, releasedIn } : emission, after)
 }
 
-/** Whether a recovery is sent because its reader has appeared. Source: D29. */
-function appears(subscription: Subscription): boolean {
-  if (subscription.kind === 'push' || !subscription.resumeWithDigest) return false
-  return subscription.announcesWaiting || targets[subscription.harnessTarget].connects
+/** Whether a digest is sent because its reader has appeared. Source: D29. */
+function appears(subscription: Subscription, announces: boolean): boolean {
+  if (subscription.kind === 'push') return false
+  return announces || (subscription.resumeWithDigest && targets[subscription.harnessTarget].connects)
+}
+
+/** Whether the next event of a subscription was there before it was to announce what waits. */
+export async function nextWaits(run: Run): Promise<boolean> {
+  const [next] = (await nextPage(run, run.lease.progress.cursorLogId)).events
+  return next !== undefined && next.createdAt <= run.subscription.generationAt
 }
 
 /** `leading`: sends the first event after a quiet spell alone, and a digest otherwise. Returns false when the lease has ended. */

@@ -64,6 +64,11 @@ const newestFirst = statement<
   DeliveryRow
 >(sql`select ${columns} from delivery
   where subscription_id = ${p('subscriptionId')} and event_id < ${p('before')} order by event_id desc ${limited}`)
+const oldestFirst = statement<
+  { subscriptionId: string; from: string; limit: number },
+  DeliveryRow
+>(sql`select ${columns} from delivery
+  where subscription_id = ${p('subscriptionId')} and event_id >= ${p('from')} order by event_id ${limited}`)
 // A record that is open for longer is obsolete: its emission was made again, with another id. A kept one will be sent.
 const isOver = sql`(outcome <> 'pending' or emission is null and coalesce(next_attempt_at, 0) < ${p('beforeMs')})`
 const agedPage = statement<
@@ -138,6 +143,16 @@ export async function listDeliveries(
 ): Promise<Delivery[]> {
   // 'Z' sorts after every ULID's first digit.
   return (await db.all(newestFirst, { subscriptionId, before: before || 'Z', limit })).map(fromRow)
+}
+
+/** Returns a subscription's deliveries of events from an instant on (ms since the epoch), the oldest first. */
+export async function listDeliveriesSince(
+  db: Reader,
+  subscriptionId: string,
+  sinceMs: number,
+  limit: number,
+): Promise<Delivery[]> {
+  return (await db.all(oldestFirst, { subscriptionId, from: ulidFloor(sinceMs), limit })).map(fromRow)
 }
 
 /** A page of deliveries. `size`: of what was read, in characters. */
