@@ -35,11 +35,21 @@ test('signals that only the gateway sends are refused by name', () => {
   }
 })
 
-test('types of one’s own are free', () => {
-  for (const type of ['SpecStatusChanged', 'deploy.done', 'x']) expect(() => checkSignal(type, undefined)).not.toThrow()
+test('types of one’s own have a dot or begin with x-', () => {
+  for (const type of ['x-SpecStatusChanged', 'X-done', 'deploy.done']) {
+    expect(() => checkSignal(type, undefined)).not.toThrow()
+  }
   for (const type of ['', ' x', '1st', 'a b', 'x'.repeat(101)])
     expect(() => checkSignal(type, {})).toThrow(/signalType/)
-  expect(() => checkSignal('toString', {})).not.toThrow()
+})
+
+// D41
+test('a type without a dot or x- is a slip in a known one, and is refused with the nearest name', () => {
+  const refused = (type: string) => expect(() => checkSignal(type, {}))
+  refused('ReviewRequsted').toThrow(/signalType: ReviewRequsted .*Did you mean ReviewRequested\?.*x-ReviewRequsted/)
+  refused('Deployed').toThrow(/is none of ReviewRequested, .*StatusUpdate\. A type of your own has a dot/)
+  for (const type of ['toString', 'reviewrequested'])
+    refused(type).toThrow(expect.objectContaining({ code: 'invalid-request', field: 'signalType' }))
 })
 
 test('a signal without a subject gets one that a person can read', () => {

@@ -73,10 +73,10 @@ async function play(): Promise<Story> {
 
   await send('broadcast', {
     to: '*',
-    signalType: 'SpecStatusChanged',
+    signalType: 'x-SpecStatusChanged',
     payload: { spec_id: 'SPEC-033', status: 'final' },
   })
-  await donna.waitFor('SpecStatusChanged')
+  await donna.waitFor('x-SpecStatusChanged')
   await mike.call('GET', '/v1/agents')
   await lola.call('GET', '/v1/agents')
 
@@ -150,7 +150,7 @@ test('5: a surface without a wake route gets pending signals in the answers to i
 
 test('6: a surface with a wake route gets a signal without a call', () => {
   const { donna } = story
-  for (const type of ['ReviewRequested', 'Acknowledgment', 'SpecStatusChanged']) {
+  for (const type of ['ReviewRequested', 'Acknowledgment', 'x-SpecStatusChanged']) {
     expect(ofType(donna, type)).toMatchObject([{ received: 'push', signal: { from: '@lola' } }])
   }
 })
@@ -184,9 +184,9 @@ test('8: only the gateway announces joining, leaving and preemption', async () =
 
 test('9: a broadcast reaches every agent with a session, each by its own route, and not its sender', () => {
   const { lola, donna, mike } = story
-  expect(ofType(donna, 'SpecStatusChanged')).toMatchObject([{ received: 'push' }])
-  expect(ofType(mike, 'SpecStatusChanged')).toMatchObject([{ received: 'piggyback', signal: { to_identity: '*' } }])
-  expect(ofType(lola, 'SpecStatusChanged')).toEqual([])
+  expect(ofType(donna, 'x-SpecStatusChanged')).toMatchObject([{ received: 'push' }])
+  expect(ofType(mike, 'x-SpecStatusChanged')).toMatchObject([{ received: 'piggyback', signal: { to_identity: '*' } }])
+  expect(ofType(lola, 'x-SpecStatusChanged')).toEqual([])
 })
 
 test('10: the whole story: request, review, answer, acknowledgment, without an intermediary', () => {

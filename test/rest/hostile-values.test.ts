@@ -237,7 +237,7 @@ const bodies: [method: string, path: () => string, body: Json | (() => Json), as
       to: '@donna',
       subject: 's',
       body: 'b',
-      signalType: 'Mine',
+      signalType: 'x-Mine',
       payload: { a: 1 },
       type: 'msg',
       ref: 'r',

@@ -157,7 +157,11 @@ async function useMail(gateway: TestGateway, donna: string, mike: string): Promi
   const headers = { 'Idempotency-Key': 'k' }
   const send = async (key: string, body: object, rest = {}) =>
     (await gateway.call('POST', '/v1/messages', body, { key, ...rest })).body
-  const { messageId } = await send(donna, { to: '@mike', subject: 'a', signalType: 'x', type: 'question' }, { headers })
+  const { messageId } = await send(
+    donna,
+    { to: '@mike', subject: 'a', signalType: 'x.y', type: 'question' },
+    { headers },
+  )
   await send(donna, { to: '@mike', subject: 'a' }, { headers })
   await send(mike, { inReplyTo: messageId, body: 'b' })
   await send(donna, { to: '*', subject: 'c' })

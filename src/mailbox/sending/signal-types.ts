@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { nearestNames } from '../../lib/nearest-names.ts'
 import { firstLine } from '../../lib/words.ts'
 import { systemSignals } from '../../registry/mail/announcement.ts'
 
@@ -32,9 +33,11 @@ const kinds: Record<Kind, { holds: (value: unknown) => boolean; wanted: string }
 }
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_.:-]{0,99}$/
+/** A name of one's own: it cannot be a slip in one of the known names. Source: D41. */
+const ownName = /^x-|\./i
 
 /**
- * Checks a signal type and its payload. Unknown types may have any payload. Throws `invalid-request` that names the field of the
+ * Checks a signal type and its payload. Types of one's own may have any payload. Throws `invalid-request` that names the field of the
  * payload, and `forbidden` for signals that only the gateway sends.
  */
 export function checkSignal(signalType: string, payload: JsonObject | undefined): void {
@@ -50,7 +53,10 @@ export function checkSignal(signalType: string, payload: JsonObject | undefined)
       detail: 'signalType: must be a name of 1 to 100 letters, digits, "_", ".", ":" or "-" that begins with a letter.',
     })
   }
-  if (!Object.hasOwn(agentSignals, signalType)) return
+  if (!Object.hasOwn(agentSignals, signalType)) {
+    requireOwnName(signalType)
+    return
+  }
   const fields: Readonly<Record<string, Field>> = agentSignals[signalType as keyof typeof agentSignals]
   for (const [name, { kind, optional }] of Object.entries(fields)) {
     const value = payload?.[name]
@@ -61,6 +67,16 @@ export function checkSignal(signalType: string, payload: JsonObject | undefined)
       detail: `${field}: ${value === undefined ? 'is required in' : 'has the wrong type in'} a ${signalType}: it must be ${kinds[kind].wanted}. Its payload is {${shapeOf(fields)}}.`,
     })
   }
+}
+
+function requireOwnName(signalType: string): void {
+  if (ownName.test(signalType)) return
+  const known = Object.keys(agentSignals)
+  const [nearest] = nearestNames(signalType, known, 1)
+  throw new Problem('invalid-request', {
+    field: 'signalType',
+    detail: `signalType: ${signalType} is none of ${known.join(', ')}. ${nearest ? `Did you mean ${nearest}? ` : ''}A type of your own has a dot in it or begins with x-, e.g. x-${signalType}.`,
+  })
 }
 
 /** Returns a subject for a signal that has none, made from its payload. */

@@ -47,7 +47,7 @@ const mail = {
   subject: 's',
   body: 'b',
   type: 'msg',
-  signalType: 'note',
+  signalType: 'x-note',
   payload: { a: [1] },
   ref: 'r',
   priority: 'high',

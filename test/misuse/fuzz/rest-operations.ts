@@ -171,7 +171,7 @@ const mail: readonly Operation[] = [
     to: '@mallory',
     subject: 's',
     body: 'b',
-    signalType: 'note',
+    signalType: 'x-note',
     payload: { a: { b: [1] } },
     type: 'msg',
     ref: 'r',

@@ -20,7 +20,7 @@ export const sendMessage = tool({
     inReplyTo: fields.inReplyTo.describe('The messageId that this answers'),
     type: fields.type.describe('What it is; msg unless you say otherwise'),
     signalType: fields.signalType.describe(
-      'For programs: ReviewRequested, ReviewCompleted, Acknowledgment, TaskAssigned, StatusUpdate, or a word of your own',
+      'For programs: ReviewRequested, ReviewCompleted, Acknowledgment, TaskAssigned, StatusUpdate, or a name of your own with a dot or x-',
     ),
     payload: fields.payload.describe('Fields that belong to signalType'),
     ref: fields.ref.describe('What it is about: a path, a commit, a URL, an issue'),
