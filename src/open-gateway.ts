@@ -33,6 +33,7 @@ import { openDatabase } from './storage/open-database.ts'
 import { clockSweep } from './storage/waited-instants.ts'
 import { expirySweep } from './tasks/fail-expired-tasks.ts'
 import { missedEdgeSweep } from './wakes/missed-edges.ts'
+import { probeSweep } from './wakes/probe-degraded.ts'
 import { requeueLeasesOf } from './wakes/store/gateway-leases.ts'
 import { requeueAll } from './wakes/store/lease-store.ts'
 import { disconnectStreams } from './wakes/store/stream-state.ts'
@@ -186,6 +187,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     keySweep({ ...core, revoked, sessions }),
     idleSessionSweep(mcp.sessions),
     missedEdgeSweep({ ...core, changed }),
+    probeSweep({ ...core, channels: delivery.channels, random, changed }),
     removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]

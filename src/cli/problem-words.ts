@@ -30,6 +30,7 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   'harnessTargetMetadata.coalesceWindow': ['--window'],
   'harnessTargetMetadata.includeOwn': ['--include-own'],
   'harnessTargetMetadata.maxInFlight': ['--max-in-flight'],
+  'harnessTargetMetadata.probe': ['--probe', '--no-probe'],
   'harnessTargetMetadata.retryForSeconds': ['--retry-for'],
   'harnessTargetMetadata.url': ['--target-url'],
   'Idempotency-Key': ['--idempotency-key'],

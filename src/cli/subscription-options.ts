@@ -21,6 +21,7 @@ export interface SelectionOptions {
   maxInFlight?: number
   includeOwn?: boolean
   retryFor?: number
+  probe?: boolean
   priority?: Priority
   concept?: string[]
   sender?: string[]
@@ -55,6 +56,8 @@ export function addTargetOptions(command: Command, defaults: { target: string; w
       'how long a receiver that is away is tried again, up to 3d, for example 12h; 0s = 1, 2 and 4 s',
       durationOrNone,
     )
+    .option('--probe', 'while its webhook is degraded, try it until it is back; the default')
+    .option('--no-probe', 'leave it alone while it is degraded')
 }
 
 export function addFilterOptions(command: Command): Command {
@@ -72,7 +75,7 @@ export function filtersOf({ concept, priority, sender, inReplyTo }: SelectionOpt
 
 /** The metadata that was given; undefined without any. Errors: a mode that contradicts itself. */
 export function metadataOf(options: SelectionOptions): Metadata | undefined {
-  const { leading, coalesceMode = leading && 'leading', maxInFlight, includeOwn, retryFor } = options
+  const { leading, coalesceMode = leading && 'leading', maxInFlight, includeOwn, retryFor, probe } = options
   if (leading && coalesceMode !== 'leading') throw new UsageError('--leading and --coalesce-mode window contradict.')
   return present({
     url: options.targetUrl ?? options.urlTarget,
@@ -81,6 +84,7 @@ export function metadataOf(options: SelectionOptions): Metadata | undefined {
     maxInFlight,
     includeOwn,
     retryForSeconds: retryFor,
+    probe,
   })
 }
 

@@ -1,9 +1,8 @@
 import { Problem } from '../errors.ts'
-import { newUlid } from '../lib/ids.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { type Attempt, attemptFor, channelTo, type TestAttempt } from '../wakes/channel.ts'
-import type { Emission } from '../wakes/content/emission.ts'
+import { testEmission } from '../wakes/content/emission.ts'
 import { deliverableTargets } from '../words/targets.ts'
 import type { SubscriptionContext } from './context.ts'
 import { requireSubscription } from './read.ts'
@@ -21,20 +20,7 @@ export async function sendTest(context: SubscriptionContext, caller: Caller, id:
       detail: `harnessTarget: this gateway sends nothing to ${subscription.harnessTarget}; only ${deliverableTargets.join(', ')} can be tested.`,
     })
   }
-  const emittedAt = context.clock.now()
-  const logId = subscription.lastEmittedLogId ?? 0
-  const emission: Emission = {
-    eventId: newUlid(emittedAt),
-    eventType: 'wake/test',
-    logId,
-    fromLogId: logId,
-    prevLogId: subscription.lastEmittedLogId,
-    eventCount: 0,
-    emittedAt,
-    firstAt: emittedAt,
-    messageIds: [],
-    payload: { requestedBy: caller.identity },
-  }
+  const emission = testEmission(subscription, caller.identity, context.clock.now())
   const agentIdentity = await identityOf(context.db, subscription.agentId)
   const order = { subscription, agentIdentity, emission, signal: new AbortController().signal }
   const { reported, waitsSeconds, ...attempt } = await channel.attempt(order)

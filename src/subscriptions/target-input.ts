@@ -18,6 +18,8 @@ export interface TargetMetadata {
   includeOwn?: boolean
   /** How long the receiver may be away before an event fails, in seconds, at most three days. Default: 1, 2 and 4 s. Source: D31. */
   retryForSeconds?: number
+  /** Whether the gateway tries the receiver while the subscription is degraded. Default: yes. Source: D37. */
+  probe?: boolean
 }
 
 /** Returns the target of a subscription that names none. Source: S1-4. */
@@ -42,8 +44,17 @@ export function requireTarget(
 
 /** Returns what metadata says about the target: the columns of a subscription that hold it. */
 export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription, 'target' | 'coalesceMs'> {
-  const { url, coalesceMode, daemonSocketPath, reader, maxInFlight, includeOwn, retryForSeconds, coalesceWindow } =
-    metadata
+  const {
+    url,
+    coalesceMode,
+    daemonSocketPath,
+    reader,
+    maxInFlight,
+    includeOwn,
+    retryForSeconds,
+    probe,
+    coalesceWindow,
+  } = metadata
   const target: WakeTarget = {
     ...(url === undefined ? {} : { url }),
     ...(coalesceMode === undefined ? {} : { coalesceMode }),
@@ -52,6 +63,7 @@ export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription,
     ...(maxInFlight === undefined ? {} : { maxInFlight }),
     ...(includeOwn === undefined ? {} : { includeOwn }),
     ...(retryForSeconds === undefined ? {} : { retryForSeconds }),
+    ...(probe === undefined ? {} : { probe }),
   }
   return { target, coalesceMs: Math.round((coalesceWindow ?? coalesceWindowDefault) * 1000) }
 }

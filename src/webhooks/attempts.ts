@@ -92,7 +92,6 @@ async function tryUntilDecided(
   const context = { now: clock.now(), firstAt, retryForSeconds: retryForSecondsOf(subscription), random }
   const step = afterAttempt(outcome, attempts.length, context)
   if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
-  if (step.next === 'unfit') return { outcome: 'failed', reason: step.reason, attempts, isOfEvent: true }
   if (step.next !== 'retry') return { outcome: step.next, reason: step.reason, attempts }
   if (isLong(attempts) && !(await order.keep(attempts))) return stopped(attempts)
   return (await order.retryAt(attempts, clock.now() + step.delayMs)) ? { attempts } : stopped(attempts)

@@ -8,8 +8,6 @@ type NextStep =
   | { next: 'retry'; delayMs: number }
   /** The event has failed; the subscription continues with the next one. */
   | { next: 'failed'; reason: string }
-  /** The receiver can never accept this event, but can accept others. The event has failed, but this does not count as a failure of the receiver. */
-  | { next: 'unfit'; reason: string }
   /** The receiver does not want it: the subscription degrades at once. */
   | { next: 'rejected'; reason: string }
 
@@ -32,7 +30,7 @@ export function isDelivered(outcome: AttemptOutcome): boolean {
 export function afterAttempt(outcome: AttemptOutcome, attempt: number, context: RetryContext): NextStep {
   const { rule, reason } = judge(outcome)
   if (rule === 'delivered') return { next: 'delivered' }
-  if (rule === 'rejected' || rule === 'failed' || rule === 'unfit') return { next: rule, reason }
+  if (rule === 'rejected' || rule === 'failed') return { next: rule, reason }
   const requestedMs = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, context.now) : 0
   // What does not count as an attempt waits as after the third one at most.
   const counted = rule === 'again' ? Math.min(attempt, attemptsMax - 1) : attempt
@@ -41,7 +39,7 @@ export function afterAttempt(outcome: AttemptOutcome, attempt: number, context: 
 }
 
 /** `retry` counts against `attemptsMax`, `again` does not. */
-type Rule = 'delivered' | 'retry' | 'again' | 'failed' | 'unfit' | 'rejected'
+type Rule = 'delivered' | 'retry' | 'again' | 'failed' | 'rejected'
 
 const errorRules = {
   refused: { rule: 'failed', reason: 'url-not-allowed' },
@@ -65,8 +63,8 @@ const statusRules: readonly { from: number; to: number; rule: Rule; reason?: str
   { from: 408, to: 408, rule: 'retry' },
   { from: 425, to: 425, rule: 'retry' },
   { from: 429, to: 429, rule: 'retry' },
-  // Too large is about this event: the sender of a large message must not silence its recipient.
-  { from: 413, to: 413, rule: 'unfit' },
+  // Too large is about this event, and no retry helps it. Source: D40.
+  { from: 413, to: 413, rule: 'failed' },
   { from: 410, to: 410, rule: 'rejected', reason: 'gone' },
   { from: 400, to: 499, rule: 'rejected' },
 ]

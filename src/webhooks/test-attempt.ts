@@ -4,7 +4,7 @@ import { outboundLimits } from '../security/outbound-limits.ts'
 import type { Attempt, TestOrder } from '../wakes/channel.ts'
 import { type BuildRequest, originOf, tryInPlace, type WebhookTools } from './attempts.ts'
 
-type Order = Pick<TestOrder, 'subscription' | 'signal'>
+type Order = Pick<TestOrder, 'subscription' | 'signal' | 'isProbe'>
 
 const { testWait, testsOfAgent } = outboundLimits
 
@@ -16,6 +16,7 @@ export function createTestAttempt(tools: WebhookTools): (order: Order, buildRequ
   const running = new Map<string, number>()
 
   return async (order, buildRequest) => {
+    if (order.isProbe) return attemptOnce(tools, order, buildRequest)
     const { agentId } = order.subscription
     const count = running.get(agentId) ?? 0
     if (count >= testsOfAgent.max) {

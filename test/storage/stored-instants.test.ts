@@ -15,6 +15,7 @@ const boundedWhereRead: Readonly<Record<string, string>> = {
   'bucket.counted_at': 'bucket.ts: a bucket that was counted far ahead of now begins to empty now',
   'bucket.refused_at': 'bucket.ts: a refusal in the future is none',
   'subscription.due_at': 'lease-store.ts: brought forward when the clock was set back',
+  'subscription.probe_at': 'probe-store.ts: a probe later than any can be is due',
   'delivery.next_attempt_at': 'retry-wait.ts: a wait longer than any is none',
   'task.status_at': 'task-claims.ts: a change of state far ahead of now is no sign of life',
 }

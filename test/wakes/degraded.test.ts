@@ -19,7 +19,7 @@ test.each([0, 30])(
     await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
     await using receiver = await startReceiver(500)
     const donna = await gateway.addAgent('donna')
-    const harnessTargetMetadata = { coalesceWindow, coalesceMode: 'window' }
+    const harnessTargetMetadata = { coalesceWindow, coalesceMode: 'window', probe: false }
     const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata })
     for (let event = 1; event <= 3; event++) {
       await gateway.send('donna', `lost ${event}`)
@@ -90,7 +90,8 @@ test.each([
   await using gateway = await startGateway({ overrides: { clock } })
   await using receiver = await startReceiver(status)
   const donna = await gateway.addAgent('donna')
-  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  const harnessTargetMetadata = { probe: false }
+  const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata })
   await gateway.send('donna', 'refused')
   expect(await untilStatus(gateway, donna, id, 'degraded')).toMatchObject({ reason, lastEmittedLogId: null })
   expect(await deliveriesOf(gateway, donna, id)).toMatchObject([{ outcome: 'rejected', attempts: [{ status }] }])

@@ -54,7 +54,7 @@ test('an agent has no more large bodies than there is room for, but always one, 
 
 test('large pushes to receivers that do not answer wait for each other; small ones do not, and none is lost', async () => {
   const clock = new FakeClock()
-  await using gateway = await startGateway({ overrides: { clock } })
+  await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' }, overrides: { clock } })
   const held: ServerResponse[] = []
   await using receiver = await startReceiver((_push, answer) => void held.push(answer))
   await using other = await startReceiver()
@@ -83,9 +83,7 @@ test('large pushes to receivers that do not answer wait for each other; small on
   await advanceUntil(
     clock,
     1_000,
-    async () => receiver.wakes.length,
+    async () => new Set(receiver.wakes.map(({ headers }) => headers['webhook-id'])).size,
     (count) => count === 20,
   )
-  const ids = receiver.wakes.map(({ headers }) => headers['webhook-id'])
-  expect(new Set(ids).size).toBe(20)
 })

@@ -218,47 +218,35 @@ test('the answer of a receiver inside the network is shown to the operator; the 
   expect(JSON.stringify(seen)).not.toContain('hunter2')
 })
 
-test('a wake that is too large for its receiver fails alone and does not degrade the subscription', async () => {
+// D40
+test('a wake that is too large fails without a retry, and counts as one of three in a row', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver(413)
   const donna = await gateway.addAgent('donna')
   const mallory = await gateway.addAgent('mallory')
   const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
-  for (let i = 1; i <= 4; i++) {
+  const fail = async (count: number) => {
     await mailTo(gateway, mallory, '@donna')
     await until(
       () => deliveriesOf(gateway, donna, id),
-      (made) => made.length === i && made[0].outcome === 'failed',
+      (made) => made.length === count && made[0].outcome === 'failed',
     )
+    return stateOf(gateway, donna, id)
   }
-  expect(receiver.wakes).toHaveLength(4) // not one of them twice
-  expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'active', failedInARow: 0 })
+  expect(await fail(1)).toMatchObject({ status: 'active', failedInARow: 1 })
+  expect(await fail(2)).toMatchObject({ status: 'active', failedInARow: 2 })
   receiver.respond(200)
   await mailTo(gateway, mallory, '@donna')
-  const [last] = (await receiver.waitFor(5)).slice(-1)
+  const [last] = (await receiver.waitFor(3)).slice(-1)
   // The gap is visible: prevLogId names another wake.
-  expect(last!.body.prevLogId).toBe(receiver.wakes[3]!.body.logId)
-})
-
-test('a wake that is too large neither adds to the failures in a row nor ends them', async () => {
-  const clock = new FakeClock()
-  await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
-  await using receiver = await startReceiver(500)
-  const donna = await gateway.addAgent('donna')
-  const { id } = await gateway.subscribe(donna, receiver.url)
-  const fail = async (count: number) => {
-    await gateway.send('donna', 'work')
-    await advanceUntil(
-      clock,
-      5_000,
-      () => deliveriesOf(gateway, donna, id),
-      (made) => made.length === count && made.every(({ outcome }) => outcome === 'failed'),
-    )
-    return (await stateOf(gateway, donna, id)).failedInARow
-  }
-  expect(await fail(1)).toBe(1)
+  expect(last!.body.prevLogId).toBe(receiver.wakes[1]!.body.logId)
   receiver.respond(413)
-  expect(await fail(2)).toBe(1)
-  receiver.respond(500)
-  expect(await fail(3)).toBe(2)
+  await until(
+    () => stateOf(gateway, donna, id),
+    ({ failedInARow }) => failedInARow === 0,
+  )
+  expect(await fail(4)).toMatchObject({ failedInARow: 1 })
+  expect(await fail(5)).toMatchObject({ failedInARow: 2 })
+  expect(await fail(6)).toMatchObject({ status: 'degraded', reason: '3 events failed in a row; the last: http-413' })
+  expect(receiver.wakes).toHaveLength(6)
 })

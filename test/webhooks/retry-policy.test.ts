@@ -26,7 +26,7 @@ const outcomes: readonly Case[] = [
   [{ status: 404 }, 1, rejected('http-404')],
   [{ status: 409 }, 2, rejected('http-409')],
   [{ status: 410 }, 1, rejected('gone')],
-  [{ status: 413, retryAfter: '5' }, 1, { next: 'unfit', reason: 'http-413' }],
+  [{ status: 413, retryAfter: '5' }, 1, { next: 'failed', reason: 'http-413' }],
   [{ status: 422 }, 1, rejected('http-422')],
   [{ status: 451 }, 1, rejected('http-451')],
   [{ status: 499 }, 1, rejected('http-499')],

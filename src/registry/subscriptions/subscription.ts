@@ -26,6 +26,8 @@ export interface WakeTarget {
   readonly includeOwn?: boolean
   /** How long a receiver may be away before an event fails, in seconds. Source: D31. */
   readonly retryForSeconds?: number
+  /** Whether the gateway tries its receiver while it is degraded. Default: yes. Source: D37. */
+  readonly probe?: boolean
 }
 
 /** Where A2A push notifications go (specification §4.3). Credentials and token are sealed. */

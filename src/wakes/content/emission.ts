@@ -1,4 +1,4 @@
-import { derivedUlid } from '../../lib/ids.ts'
+import { derivedUlid, newUlid } from '../../lib/ids.ts'
 import { isoTime } from '../../lib/iso-time.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
@@ -45,6 +45,27 @@ export function wakeBody(emission: Emission, agentIdentity: string, subscription
     subscriptionId,
     payload: emission.payload,
     emittedAt: isoTime(emission.emittedAt),
+  }
+}
+
+/** A `wake/test`. It repeats the receiver's watermark, so that it does not move. */
+export function testEmission(
+  { lastEmittedLogId }: Pick<Subscription, 'lastEmittedLogId'>,
+  requestedBy: string,
+  emittedAt: number,
+): Emission {
+  const logId = lastEmittedLogId ?? 0
+  return {
+    eventId: newUlid(emittedAt),
+    eventType: 'wake/test',
+    logId,
+    fromLogId: logId,
+    prevLogId: lastEmittedLogId,
+    eventCount: 0,
+    emittedAt,
+    firstAt: emittedAt,
+    messageIds: [],
+    payload: { requestedBy },
   }
 }
 

@@ -36,6 +36,8 @@ interface NewStateRow extends Omit<NewState, 'resumeWithDigest' | 'failing'> {
   readonly failingCursorLogId: number | null
   readonly failingEmittedLogId: number | null
   readonly resumeWithDigest: number
+  /** A receiver of other settings is tried again. */
+  readonly probeAt: number | null
 }
 const change = statement<
   NewStateRow & Known & { id: string; now: number }
@@ -43,7 +45,7 @@ const change = statement<
     cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
     failing_cursor_log_id = ${p('failingCursorLogId')}, failing_emitted_log_id = ${p('failingEmittedLogId')}, generation = ${p('generation')},
     generation_at = ${p('generationAt')}, resume_with_digest = ${p('resumeWithDigest')}, due_at = ${p('dueAt')},
-    ${endsLease}, updated_at = ${p('now')}
+    ${endsLease}, probe_at = ${p('probeAt')}, updated_at = ${p('now')}
   where id = ${p('id')} and ${isKnown}`)
 
 /**
@@ -69,6 +71,7 @@ export async function changeState(tx: Transaction, before: WakeSubscription, sta
     generationAt,
     dueAt,
     resumeWithDigest: state.resumeWithDigest ? 1 : 0,
+    probeAt: status === 'degraded' ? tx.now : null,
     knownAt: before.updatedAt,
     knownGeneration: before.generation,
     knownStatus: before.status,

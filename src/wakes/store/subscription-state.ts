@@ -34,8 +34,14 @@ interface PausedSubscription {
 }
 const pausedColumns = sql.raw('id, project_id as "projectId", agent_id as "agentId"')
 
-const degrade = statement<{ id: string; owner: string; reason: string; now: number }>(sql`update subscription
-  set ${stopsAs('degraded')}, resume_with_digest = 0
+const degrade = statement<{
+  id: string
+  owner: string
+  reason: string
+  probeAt: number | null
+  now: number
+}>(sql`update subscription
+  set ${stopsAs('degraded')}, resume_with_digest = 0, probe_at = ${p('probeAt')}
   where id = ${p('id')} and lease_owner = ${p('owner')} and ${canBecome('degraded')}`)
 const finish = statement<{ id: string; reason: string; now: number }>(sql`update subscription
   set ${stopsAs('paused')} where id = ${p('id')} and ${canBecome('paused', ['active'])} and due_at is null`)
@@ -87,9 +93,13 @@ const degradedOf = statement<{ agentId: string }, Resumable & { reason: string }
 const revive = statement<Resumed>(sql`update subscription
   set ${resumes} where id = ${p('id')} and ${canBecome('active', ['degraded'])}`)
 
-/** Ends a lease and degrades its subscription: nothing more is sent until it is made active. False: the lease was lost. */
+/**
+ * Ends a lease and degrades its subscription: nothing more is sent until it is made active. A receiver that is not gone for good is tried
+ * from now on. Returns false when the lease was lost.
+ */
 export async function degradeSubscription(tx: Transaction, lease: LeaseKey, reason: string): Promise<boolean> {
-  return (await tx.run(degrade, { id: lease.subscriptionId, owner: lease.owner, reason, now: tx.now })) > 0
+  const probeAt = reason === 'gone' ? null : tx.now
+  return (await tx.run(degrade, { id: lease.subscriptionId, owner: lease.owner, reason, probeAt, now: tx.now })) > 0
 }
 
 /** Pauses a push subscription whose task is finished, unless there is more to send. */

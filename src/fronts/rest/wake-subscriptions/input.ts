@@ -35,6 +35,7 @@ const targetMetadata = z.strictObject({
     .min(0, `is seconds, from 0 to ${retryForMax} (three days)`)
     .max(retryForMax, `is seconds, from 0 to ${retryForMax} (three days)`)
     .optional(),
+  probe: z.boolean().optional(),
   signingKey: z
     .never({ error: 'is made by the gateway. Leave the field out; rotate the key with rotateSigningKey.' })
     .optional(),
