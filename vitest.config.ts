@@ -31,8 +31,8 @@ const core = [
 /** With `npm run test:postgres` also what does the same on both stores, as far as anybody knows. */
 const further = [
   // Of the command line: what reads or changes a store. Texts, flags and stubs are the same on both.
-  'test/cli/{agent-remove,audit,keys,mail,project-limits,sessions,sub-changes,team,text-input,waiting-mail,who}.test.ts',
-  'test/cli/ids/own-ids.test.ts',
+  'test/cli/{agent-remove,audit,keys,mail,project-limits,sessions,sub-changes,team,waiting-mail,who}.test.ts',
+  'test/cli/{ids/own-ids,options/text-input}.test.ts',
   'test/grpc/{access,calls,connections,large-messages,late-messages,lifecycle,limits}.test.ts',
   // A stream that nobody reads loads its events from the store; a compressed body is refused before anything is read there.
   'test/fronts/{content-at-once,counted-streams,outage,unsendable-answer}.test.ts',

@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-import { run } from './cli/run.ts'
+import { run } from './cli/run/run.ts'
 
 await run(process.argv)

@@ -1,7 +1,7 @@
 // The A2A client: the official SDK, in a process of its own. It sends one task on command, and prints what became of it.
 import { once } from 'node:events'
-import { connectPeer } from '../../src/cli/demo/peer.ts'
-import { Story } from '../../src/cli/demo/story.ts'
+import { connectPeer } from '../../src/cli/operator/demo/peer.ts'
+import { Story } from '../../src/cli/operator/demo/story.ts'
 
 const [address = '', text = ''] = process.argv.slice(2)
 const said: string[] = []

@@ -1,6 +1,6 @@
 // The model of the harness: a script that calls our tools as a model would. It prints when it was prompted for what.
 
-import { instant } from '../../src/cli/demo/story.ts'
+import { instant } from '../../src/cli/operator/demo/story.ts'
 import { startFakeModel } from '../../test/real-harnesses/fake-model.ts'
 import { nextReply } from './model-script.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serveGateway } from '../../src/cli/serve-gateway.ts'
+import { serveGateway } from '../../src/cli/operator/serve-gateway.ts'
 import { createPrinter } from '../../src/client/printer.ts'
 import { silentLogger } from '../../src/logger.ts'
 

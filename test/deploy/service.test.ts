@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { gatewayVariables } from '../../src/cli/unknown-variables.ts'
+import { gatewayVariables } from '../../src/cli/operator/unknown-variables.ts'
 import { secretVariables } from '../../src/client/secret-files.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { integer } from '../option-values.ts'
-import { addStoreOptions, readStoreConfig, type StoreOptions } from '../store-options.ts'
+import { addStoreOptions, readStoreConfig, type StoreOptions } from '../operator/store-options.ts'
+import { integer } from '../options/option-values.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 const overlapMaxSeconds = 30 * 24 * 60 * 60
 
@@ -19,7 +19,10 @@ export function registerAdminKey(parent: Command, io: Io): void {
     'rouse admin-key rotate',
     'rouse admin-key rotate --overlap 0       # the old key has leaked',
   ]).action(async (options: StoreOptions & { overlap: number }, command: Command) => {
-    const [config, { rotateAdmin }] = await Promise.all([readStoreConfig(io, options), import('../rotate-keys.ts')])
+    const [config, { rotateAdmin }] = await Promise.all([
+      readStoreConfig(io, options),
+      import('../operator/rotate-keys.ts'),
+    ])
     const print = createPrinter(io, commonOptions(command).json === true)
     await rotateAdmin(config, { overlapMs: options.overlap * 1000, print })
   })

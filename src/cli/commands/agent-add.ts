@@ -3,7 +3,6 @@ import { agentPath, bareHandle } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import {
   access,
   collect,
@@ -12,8 +11,9 @@ import {
   type SkillOption,
   wakePolicy,
   wakePolicyHelp,
-} from '../option-values.ts'
-import { saveKeyOption, savingKey } from '../save-key.ts'
+} from '../options/option-values.ts'
+import { saveKeyOption, savingKey } from '../options/save-key.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface AgentAddOptions {
   saveKey?: string

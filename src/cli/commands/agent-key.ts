@@ -3,11 +3,11 @@ import { bareHandle } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import type { Scope } from '../../words/callers.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { collectScopes, duration } from '../key-options.ts'
-import { saveKeyOption, savingKey } from '../save-key.ts'
-import { keyTable } from '../views/key-view.ts'
+import { collectScopes, duration } from '../options/key-options.ts'
+import { saveKeyOption, savingKey } from '../options/save-key.ts'
+import { keyTable } from '../output/key-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface AddOptions {
   saveKey?: string

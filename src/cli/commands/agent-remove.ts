@@ -3,7 +3,7 @@ import { Refused, UsageError } from '../../client/failure.ts'
 import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { isTerminal, taskStates } from '../../words/task-states.ts'
-import { clientCommand, connect } from '../client-command.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface RemoveOptions {
   freeNames?: boolean

@@ -3,7 +3,6 @@ import { UsageError } from '../../client/failure.ts'
 import { bareHandle } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import {
   access,
   collect,
@@ -12,8 +11,9 @@ import {
   type SkillOption,
   wakePolicy,
   wakePolicyHelp,
-} from '../option-values.ts'
-import { agentText } from '../views/agent-view.ts'
+} from '../options/option-values.ts'
+import { agentText } from '../output/agent-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface AgentUpdateOptions {
   name?: string

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { integer } from '../option-values.ts'
-import { auditTable } from '../views/audit-view.ts'
+import { integer } from '../options/option-values.ts'
+import { auditTable } from '../output/audit-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface AuditOptions {
   since?: string

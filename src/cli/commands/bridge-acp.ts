@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { Reported } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
-import { withExamples } from '../client-command.ts'
+import { withExamples } from '../run/client-command.ts'
 
 /** `rouse bridge acp -- <agent>`: what an editor starts in place of its agent, so that the bridge can wake it. */
 export function registerBridgeAcp(bridge: Command, io: Io): void {

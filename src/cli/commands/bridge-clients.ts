@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { Reported } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { harnessOf } from '../../harnesses/harnesses.ts'
-import { withExamples } from '../client-command.ts'
+import { withExamples } from '../run/client-command.ts'
 
 /** How a waiting hook says that its harness is to start a turn. */
 const wakes = 2

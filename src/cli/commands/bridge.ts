@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { createPrinter, type Printer } from '../../client/printer.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { bridgeText } from '../views/bridge-view.ts'
+import { bridgeText } from '../output/bridge-view.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 import { registerBridgeAcp } from './bridge-acp.ts'
 import { registerBridgeClients } from './bridge-clients.ts'
 

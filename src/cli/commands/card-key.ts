@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { integer } from '../option-values.ts'
-import { addStoreOptions, readStoreConfig, type StoreOptions } from '../store-options.ts'
+import { addStoreOptions, readStoreConfig, type StoreOptions } from '../operator/store-options.ts'
+import { integer } from '../options/option-values.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 interface CardKeyOptions extends StoreOptions {
   now?: boolean
@@ -25,7 +25,10 @@ export function registerCardKey(parent: Command, io: Io): void {
     'rouse card-key rotate',
     'rouse card-key rotate --now --keep-days 0   # the old key has leaked',
   ]).action(async (options: CardKeyOptions, command: Command) => {
-    const [config, { rotateCard }] = await Promise.all([readStoreConfig(io, options), import('../rotate-keys.ts')])
+    const [config, { rotateCard }] = await Promise.all([
+      readStoreConfig(io, options),
+      import('../operator/rotate-keys.ts'),
+    ])
     const print = createPrinter(io, commonOptions(command).json === true)
     await rotateCard(config, { isUrgent: options.now === true, keepSeconds: options.keepDays * 86_400, print })
   })

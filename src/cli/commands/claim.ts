@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { readText } from '../text-input.ts'
-import { claimTable } from '../views/claim-view.ts'
+import { readText } from '../options/text-input.ts'
+import { claimTable } from '../output/claim-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 /** `rouse claim …`: who works on what. */
 export function registerClaim(program: Command, io: Io): void {

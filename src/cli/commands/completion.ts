@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander'
 import type { Io } from '../../client/io.ts'
-import { withExamples } from '../client-command.ts'
 import { bashCompletion } from '../completion/bash.ts'
 import { commandTree } from '../completion/command-tree.ts'
 import { fishCompletion } from '../completion/fish.ts'
 import { zshCompletion } from '../completion/zsh.ts'
+import { withExamples } from '../run/client-command.ts'
 
 const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const
 

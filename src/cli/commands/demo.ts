@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { integer } from '../option-values.ts'
+import { integer } from '../options/option-values.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 interface DemoCommandOptions {
   port?: number
@@ -17,7 +17,7 @@ export function registerDemo(program: Command, io: Io): void {
     .addOption(jsonOption())
   withExamples(command, ['rouse demo', 'rouse demo --exit']).action(
     async (options: DemoCommandOptions, command: Command) => {
-      const { runDemo } = await import('../demo/run-demo.ts')
+      const { runDemo } = await import('../operator/demo/run-demo.ts')
       const json = commonOptions(command).json === true
       const print = (text: string) => io.stdout(json ? `${JSON.stringify({ text })}\n` : `${text}\n`)
       const story = { print, port: options.port, exit: options.exit === true, signal: io.signal }

@@ -3,8 +3,8 @@ import { exitCodes, Reported } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
 import { oneHarness } from '../../harnesses/harnesses.ts'
-import { clientCommand, commonOptions } from '../client-command.ts'
 import { diagnose, reportText } from '../doctor/run-doctor.ts'
+import { clientCommand, commonOptions } from '../run/client-command.ts'
 
 /** Exits with 1 where something is broken. */
 export function registerDoctor(program: Command, io: Io): void {

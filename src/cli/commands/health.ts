@@ -4,9 +4,9 @@ import { Refused, Unreachable } from '../../client/failure.ts'
 import { createGatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { gatewayUrl } from '../gateway-address.ts'
-import { integer } from '../option-values.ts'
+import { gatewayUrl } from '../options/gateway-address.ts'
+import { integer } from '../options/option-values.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 /** Exits with 0 where a gateway can take work, else with 1: what health checks of containers expect. */
 export function registerHealth(parent: Command, io: Io): void {

@@ -6,10 +6,10 @@ import { plain } from '../../client/terminal-text.ts'
 import { harnessProcess } from '../../harnesses/harness-process.ts'
 import { harnesses, harnessOf, saidIn } from '../../harnesses/harnesses.ts'
 import { within } from '../../lib/within.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { readInput } from '../hook/read-input.ts'
 import { runHook } from '../hook/run-hook.ts'
 import { tellBridge } from '../hook/tell-bridge.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 /** The longest time for the whole command, because the turn of the harness waits for it. */
 const hookMaxMs = 2_000

@@ -2,9 +2,9 @@ import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
 import type { MessageType } from '../../words/mail.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { integer, messageType } from '../option-values.ts'
-import { inboxTable } from '../views/mail-view.ts'
+import { integer, messageType } from '../options/option-values.ts'
+import { inboxTable } from '../output/mail-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface InboxOptions {
   unread?: true

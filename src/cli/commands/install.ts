@@ -4,9 +4,9 @@ import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
 import { bridgeWays } from '../../harnesses/harness.ts'
 import { oneHarness } from '../../harnesses/harnesses.ts'
-import { clientCommand, commonOptions, connect } from '../client-command.ts'
 import { listHarnesses } from '../install/list-harnesses.ts'
 import { type InstallOptions, runInstall } from '../install/run-install.ts'
+import { clientCommand, commonOptions, connect } from '../run/client-command.ts'
 import { installBridge } from '../service/bridge-service.ts'
 
 export function registerInstall(program: Command, io: Io): void {

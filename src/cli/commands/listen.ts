@@ -4,11 +4,11 @@ import type { Io } from '../../client/io.ts'
 import { readSecret, warnOfFlag, withheldVariables } from '../../client/secret-input.ts'
 import type { Trigger } from '../../words/events.ts'
 import { coalesceWindowMax, retryForMax, retryForOfPrograms } from '../../words/targets.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { listenOnStream } from '../listen/stream.ts'
 import { listenOnWebhook } from '../listen/webhook.ts'
-import { collect, collectTrigger, integer } from '../option-values.ts'
+import { collect, collectTrigger, integer } from '../options/option-values.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface ListenCommandOptions {
   port?: number

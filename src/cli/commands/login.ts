@@ -6,9 +6,9 @@ import { createPrinter } from '../../client/printer.ts'
 import { type Profile, profileName, readProfiles, writeProfiles } from '../../client/profile-file.ts'
 import { readSecret } from '../../client/secret-input.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { clientCommand, commonOptions } from '../client-command.ts'
-import { gatewayUrl } from '../gateway-address.ts'
-import { isLoopback } from '../gateway-key.ts'
+import { gatewayUrl } from '../options/gateway-address.ts'
+import { isLoopback } from '../options/gateway-key.ts'
+import { clientCommand, commonOptions } from '../run/client-command.ts'
 
 /** The name of a profile for those who need only one. */
 export const defaultProfile = 'default'

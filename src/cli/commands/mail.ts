@@ -4,11 +4,11 @@ import type { BodyOf } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { MessageType } from '../../words/mail.ts'
 import type { Priority, WakePolicy } from '../../words/policies.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { messageType, priority, wakePolicy } from '../option-values.ts'
-import { readText } from '../text-input.ts'
-import { sentText } from '../views/mail-view.ts'
+import { messageType, priority, wakePolicy } from '../options/option-values.ts'
+import { readText } from '../options/text-input.ts'
+import { sentText } from '../output/mail-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface MailOptions {
   file?: string

@@ -2,8 +2,8 @@ import { Argument, type Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { type ReportableStatus, reportableStatuses } from '../../words/mail.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 export function registerMark(parent: Command, io: Io): void {
   clientCommand(parent, 'mark <message>', 'set the status of a message that you received', [

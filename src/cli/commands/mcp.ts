@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
-import { clientCommand } from '../client-command.ts'
+import { clientCommand } from '../run/client-command.ts'
 
 interface McpCommandOptions {
   channel?: true

@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { readStoreConfig, type StoreOptions } from '../store-options.ts'
+import { readStoreConfig, type StoreOptions } from '../operator/store-options.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 export function registerMigrate(parent: Command, io: Io): void {
   const command = parent
@@ -20,7 +20,7 @@ export function registerMigrate(parent: Command, io: Io): void {
   ]).action(async (options: StoreOptions, command: Command) => {
     const [config, { migrateStore }, { systemClock }] = await Promise.all([
       readStoreConfig(io, options),
-      import('../migrate-store.ts'),
+      import('../operator/migrate-store.ts'),
       import('../../lib/clock.ts'),
     ])
     const { databaseUrl } = config

@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import type { OperatorRole } from '../../words/callers.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { duration, operatorRole } from '../key-options.ts'
-import { collect } from '../option-values.ts'
-import { saveKeyOption, savingKey } from '../save-key.ts'
-import { operatorKeyTable } from '../views/key-view.ts'
+import { duration, operatorRole } from '../options/key-options.ts'
+import { collect } from '../options/option-values.ts'
+import { saveKeyOption, savingKey } from '../options/save-key.ts'
+import { operatorKeyTable } from '../output/key-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface AddOptions {
   role: OperatorRole

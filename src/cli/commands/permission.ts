@@ -2,11 +2,11 @@ import { Argument, type Command, type CommandOptions } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { type PermissionScope, permissionScopes } from '../../words/callers.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { readPages } from '../read-pages.ts'
-import { table } from '../table.ts'
-import { when } from '../when.ts'
+import { table } from '../output/table.ts'
+import { when } from '../output/when.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
+import { readPages } from '../run/read-pages.ts'
 
 /** `rouse permission …`: what agents allow each other. */
 export function registerPermission(program: Command, io: Io): void {

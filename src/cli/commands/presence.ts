@@ -3,9 +3,9 @@ import { bareHandle } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { type PresenceSource, type PresenceState, presenceSources, presenceStates } from '../../words/presence.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { collect } from '../option-values.ts'
-import { presenceText } from '../views/session-view.ts'
+import { collect } from '../options/option-values.ts'
+import { presenceText } from '../output/session-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface SetOptions {
   source: PresenceSource

@@ -3,8 +3,8 @@ import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
 import { type Profiles, readProfiles, writeProfiles } from '../../client/profile-file.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { table } from '../table.ts'
+import { table } from '../output/table.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 import { defaultProfile } from './login.ts'
 
 /** `rouse logout`: forgets the key of a profile. */

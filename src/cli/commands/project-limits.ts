@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { Io } from '../../client/io.ts'
 import type { ProjectLimitsView } from '../../client/route-types.ts'
 import { type LimitName, projectLimits } from '../../limits.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { table } from '../table.ts'
+import { table } from '../output/table.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 type Changes = Partial<Record<LimitName, number | null>>
 

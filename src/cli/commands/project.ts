@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { table } from '../table.ts'
-import { when } from '../when.ts'
+import { table } from '../output/table.ts'
+import { when } from '../output/when.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 import { registerProjectLimits } from './project-limits.ts'
 
 /** `rouse project …`: the tenants of a gateway, for its operator. */

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { addStoreOptions, readStoreConfig, type StoreOptions } from '../store-options.ts'
+import { addStoreOptions, readStoreConfig, type StoreOptions } from '../operator/store-options.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 interface RekeyOptions extends StoreOptions {
   newKey?: boolean
@@ -25,7 +25,7 @@ export function registerRekey(parent: Command, io: Io): void {
     .action(async (options: RekeyOptions, command: Command) => {
       const [config, { rekeyStore }, { systemClock }] = await Promise.all([
         readStoreConfig(io, options),
-        import('../rekey-store.ts'),
+        import('../operator/rekey-store.ts'),
         import('../../lib/clock.ts'),
       ])
       const print = createPrinter(io, commonOptions(command).json === true)

@@ -3,12 +3,12 @@ import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
 import { openSecretFiles } from '../../client/secret-files.ts'
 import { warnOfPassword } from '../../client/secret-input.ts'
-import { commonOptions, jsonOption, withExamples } from '../client-command.ts'
-import { logConsole } from '../console-lines.ts'
-import { readConfig } from '../read-config.ts'
-import { serveGateway } from '../serve-gateway.ts'
-import { keepHeapSmall } from '../small-heap.ts'
-import { unknownVariables } from '../unknown-variables.ts'
+import { logConsole } from '../operator/console-lines.ts'
+import { readConfig } from '../operator/read-config.ts'
+import { serveGateway } from '../operator/serve-gateway.ts'
+import { keepHeapSmall } from '../operator/small-heap.ts'
+import { unknownVariables } from '../operator/unknown-variables.ts'
+import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 /** Each flag and its variable. Secrets have no flag: other users can read a command line. */
 const flags = [

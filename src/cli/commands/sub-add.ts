@@ -4,9 +4,8 @@ import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import type { Trigger } from '../../words/events.ts'
 import { coalesceWindowDefault, targets } from '../../words/targets.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { trigger } from '../option-values.ts'
+import { trigger } from '../options/option-values.ts'
 import {
   addFilterOptions,
   addTargetOptions,
@@ -14,8 +13,9 @@ import {
   metadataOf,
   type SelectionOptions,
   triggerList,
-} from '../subscription-options.ts'
-import { waitingText } from '../views/subscription-view.ts'
+} from '../options/subscription-options.ts'
+import { waitingText } from '../output/subscription-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface SubAddOptions extends SelectionOptions {
   trigger: Trigger

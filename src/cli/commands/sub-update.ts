@@ -4,9 +4,8 @@ import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import type { Trigger } from '../../words/events.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { integer, trigger } from '../option-values.ts'
+import { integer, trigger } from '../options/option-values.ts'
 import {
   addFilterOptions,
   addTargetOptions,
@@ -15,7 +14,8 @@ import {
   metadataOf,
   type SelectionOptions,
   triggerList,
-} from '../subscription-options.ts'
+} from '../options/subscription-options.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface SubUpdateOptions extends SelectionOptions {
   status?: 'active' | 'paused'

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { integer } from '../option-values.ts'
+import { integer } from '../options/option-values.ts'
+import { eventLine } from '../output/event-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 import { followEvents } from '../tail/follow-events.ts'
 import { readEvents } from '../tail/read-events.ts'
-import { eventLine } from '../views/event-view.ts'
 
 interface TailOptions {
   since?: number

@@ -4,10 +4,10 @@ import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
 import type { WakePolicy } from '../../words/policies.ts'
 import type { TaskState } from '../../words/task-states.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { integer, wakePolicy } from '../option-values.ts'
-import { optionText } from '../text-input.ts'
+import { integer, wakePolicy } from '../options/option-values.ts'
+import { optionText } from '../options/text-input.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 interface TaskMoveOptions {
   version?: number

@@ -3,10 +3,10 @@ import { type Command, Option } from 'commander'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { optionText } from '../text-input.ts'
-import { taskTable, taskText } from '../views/task-view.ts'
+import { optionText } from '../options/text-input.ts'
+import { taskTable, taskText } from '../output/task-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 import { registerTaskMove } from './task-move.ts'
 
 interface ListOptions {

@@ -3,9 +3,9 @@ import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { clientCommand, connect } from '../client-command.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { threadText } from '../views/mail-view.ts'
+import { threadText } from '../output/mail-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 export function registerThread(parent: Command, io: Io): void {
   clientCommand(parent, 'thread <id>', 'read a conversation, with the status of each message', [

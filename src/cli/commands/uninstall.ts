@@ -4,9 +4,9 @@ import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
 import type { Scope } from '../../config-files/record.ts'
 import { oneHarness } from '../../harnesses/harnesses.ts'
-import { clientCommand, commonOptions } from '../client-command.ts'
 import { applyUninstall, planUninstall } from '../install/install-files.ts'
 import { diffText, resultText } from '../install/show.ts'
+import { clientCommand, commonOptions } from '../run/client-command.ts'
 import { uninstallBridge } from '../service/bridge-service.ts'
 
 interface UninstallOptions {

@@ -3,9 +3,9 @@ import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { readPages } from '../read-pages.ts'
-import { whoTable } from '../views/who-view.ts'
+import { whoTable } from '../output/who-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
+import { readPages } from '../run/read-pages.ts'
 
 /** Pages of claims that are shown beside the agents. */
 const claimPagesMax = 10

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
-import { clientCommand, connect } from '../client-command.ts'
-import { fields } from '../table.ts'
-import { whenLong } from '../when.ts'
+import { fields } from '../output/table.ts'
+import { whenLong } from '../output/when.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
 
 export function registerWhoami(parent: Command, io: Io): void {
   clientCommand(parent, 'whoami', 'show whose key commands use, where it comes from, and what it may do', [

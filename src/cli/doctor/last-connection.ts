@@ -1,7 +1,7 @@
 import type { Io } from '../../client/io.ts'
 import { type Check, ok, unknown } from '../../harnesses/check.ts'
 import type { Harness } from '../../harnesses/harness.ts'
-import { type Connection, readConnections } from '../connections.ts'
+import { type Connection, readConnections } from '../mcp/connections.ts'
 
 /** A harness's last connection to `rouse mcp` with a profile. */
 export interface LastConnection extends Connection {

@@ -1,6 +1,6 @@
 import { Refused } from '../../client/failure.ts'
 import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
-import { readPages } from '../read-pages.ts'
+import { readPages } from '../run/read-pages.ts'
 import { type Candidate, resolveId } from './resolve-id.ts'
 
 /** Pages of each list that are searched for an abbreviated id, newest first where the list is. */

@@ -4,7 +4,7 @@ import type { Printer } from '../../client/printer.ts'
 import { readRecords } from '../../config-files/record.ts'
 import { harnesses as all } from '../../harnesses/harnesses.ts'
 import { programPath } from '../../harnesses/program-path.ts'
-import { table } from '../table.ts'
+import { table } from '../output/table.ts'
 
 /** Prints which harnesses are on this machine, and where Rouse is installed. */
 export function listHarnesses(io: Io, print: Printer): void {

@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { RestApi } from '../../client/route-types.ts'
 import type { Trigger } from '../../words/events.ts'
-import { readPages } from '../read-pages.ts'
+import { readPages } from '../run/read-pages.ts'
 
 type Subscription = RestApi['GET /v1/wake-subscriptions/:id']['answer']
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
-import type { Connection } from '../connections.ts'
+import type { Connection } from './connections.ts'
 
 /** What is known of a connection so far. */
 type Handshake = Partial<Connection> & { readonly isGreeted?: true }

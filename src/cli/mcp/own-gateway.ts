@@ -4,7 +4,7 @@ import { clientFetch } from '../../client/client-fetch.ts'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { isLoopback } from '../gateway-key.ts'
+import { isLoopback } from '../options/gateway-key.ts'
 
 const upMaxMs = 15_000
 const lookMs = 200

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { readPages } from '../read-pages.ts'
+import { readPages } from '../run/read-pages.ts'
 import { isOpen, type MessageEvidence, messageEvidence, type RouteEvidence, routeEvidence } from './evidence.ts'
 
 export interface WakeTest {

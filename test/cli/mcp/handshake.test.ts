@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Connection, connectionsPath, readConnections, saveConnection } from '../../../src/cli/connections.ts'
+import { type Connection, connectionsPath, readConnections, saveConnection } from '../../../src/cli/mcp/connections.ts'
 import { atTestEnd } from '../../support/ends.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'

@@ -14,7 +14,7 @@ const bundle = join(directory, 'bundle.cjs')
 
 await build({
   stdin: {
-    contents: 'import { run } from "./cli/run.js"; run(process.argv)',
+    contents: 'import { run } from "./cli/run/run.js"; run(process.argv)',
     resolveDir: built,
   },
   bundle: true,

@@ -1,0 +1,30 @@
+import { InvalidArgumentError } from 'commander'
+import { type OperatorRole, operatorRoleNames, type Scope, scopes } from '../../words/callers.ts'
+
+const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
+
+/** `90d`, `12h`, `30m` or `45s` as seconds. */
+export function duration(value: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(value) ?? []
+  if (count && Number(count) > 0) return Number(count) * unitSeconds[unit as keyof typeof unitSeconds]
+  throw new InvalidArgumentError('Give a number and s, m, h or d, for example 90d.')
+}
+
+/** The same, and `0s`. */
+export function durationOrNone(value: string): number {
+  return /^0[smhd]?$/.test(value) ? 0 : duration(value)
+}
+
+/** `read,send`; repeatable. */
+export function collectScopes(value: string, earlier: Scope[] | undefined): Scope[] {
+  const words = value.split(',').map((word) => word.trim())
+  const unknown = words.find((word) => !(scopes as readonly string[]).includes(word))
+  if (unknown !== undefined) throw new InvalidArgumentError(`Give some of ${scopes.join(', ')}.`)
+  return [...(earlier ?? []), ...(words as Scope[])]
+}
+
+export function operatorRole(value: string): OperatorRole {
+  const role = operatorRoleNames.find((one) => one === value)
+  if (role) return role
+  throw new InvalidArgumentError(`Give one of ${operatorRoleNames.join(', ')}.`)
+}

@@ -1,0 +1,59 @@
+import type { Io } from '../../client/io.ts'
+import type { SubscriptionView } from '../../client/route-types.ts'
+import { plain } from '../../client/terminal-text.ts'
+import { fields, table } from './table.ts'
+import { whenLong } from './when.ts'
+
+export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionView[]): string {
+  return table(
+    io,
+    ['SUBSCRIPTION', 'AGENT', 'TRIGGER', 'STATUS', 'CURSOR', 'TARGET'],
+    subscriptions.map((subscription) => [
+      subscription.subscriptionId,
+      subscription.agentIdentity,
+      subscription.trigger,
+      statusText(subscription),
+      subscription.cursorLogId,
+      subscription.harnessTargetMetadata.url ?? subscription.harnessTarget,
+    ]),
+    'No subscriptions yet. Make one with: rouse listen, or rouse sub add --trigger SENT_TO_ME --target-url <webhook url>',
+  )
+}
+
+export function subscriptionText(io: Io, subscription: SubscriptionView): string {
+  const { filters, harnessTargetMetadata: target } = subscription
+  const text = fields({
+    subscription: subscription.subscriptionId,
+    agent: subscription.agentIdentity,
+    trigger: subscription.trigger,
+    concepts: filters.taggedConcepts?.join(', '),
+    priority: filters.priority,
+    senders: filters.senderFilter?.join(', '),
+    'in reply to': filters.inReplyToFilter?.join(', '),
+    channel: subscription.harnessTarget,
+    target: target.url,
+    reader: target.reader,
+    stream: subscription.streamCapabilities?.join(', '),
+    window: `${target.coalesceWindow} s`,
+    status: statusText(subscription),
+    cursor: subscription.cursorLogId,
+    'last wake': subscription.lastEmittedLogId,
+    created: whenLong(io, subscription.createdAt),
+    updated: whenLong(io, subscription.updatedAt),
+  })
+  if (subscription.status === 'waiting' && subscription.harnessTarget === 'bridge-daemon') {
+    return `${text}${waitingText(plain(subscription.subscriptionId), target.reader)}\n`
+  }
+  if (subscription.status !== 'degraded') return text
+  return `${text}Nothing is delivered until: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`
+}
+
+/** Who fetches the wakes of a subscription that is read as a stream. Source: D28. */
+export function waitingText(id: string, reader?: string): string {
+  if (reader !== undefined) return `It is waiting: it gathers until ${plain(reader)} reads it.`
+  return `It is waiting: it gathers, and its wakes are fetched by  rouse listen --subscription ${id}\n(or GET /v1/wake-stream?subscription=${id}).`
+}
+
+function statusText({ status, reason }: SubscriptionView): string {
+  return reason ? `${status} (${reason})` : status
+}

@@ -1,0 +1,79 @@
+import type { Command } from 'commander'
+import type { Io } from '../../client/io.ts'
+
+/** Adds a command to the program. */
+type Register = (program: Command, io: Io) => void
+
+/** One command of the program. Its code is loaded when it is needed: the start of a process is part of each turn of a harness. */
+export interface CommandEntry {
+  readonly name: string
+  load(): Promise<Register>
+  /** It ends with 0 whatever happens, also when its command line is wrong. */
+  readonly neverFails?: true
+}
+
+/** All commands, in the order in which a newcomer needs them. */
+export const commandTable: readonly CommandEntry[] = [
+  { name: 'serve', load: async () => (await import('../commands/serve.ts')).registerServe },
+  { name: 'demo', load: async () => (await import('../commands/demo.ts')).registerDemo },
+  { name: 'login', load: async () => (await import('../commands/login.ts')).registerLogin },
+  { name: 'logout', load: async () => (await import('../commands/profile.ts')).registerLogout },
+  { name: 'profile', load: async () => (await import('../commands/profile.ts')).registerProfile },
+  { name: 'whoami', load: async () => (await import('../commands/whoami.ts')).registerWhoami },
+  { name: 'agent', load: async () => (await import('../commands/agent.ts')).registerAgent },
+  { name: 'send', load: async () => (await import('../commands/send.ts')).registerSend },
+  { name: 'listen', load: async () => (await import('../commands/listen.ts')).registerListen },
+  { name: 'bridge', load: async () => (await import('../commands/bridge.ts')).registerBridge },
+  { name: 'install', load: async () => (await import('../commands/install.ts')).registerInstall },
+  { name: 'doctor', load: async () => (await import('../commands/doctor.ts')).registerDoctor },
+  { name: 'uninstall', load: async () => (await import('../commands/uninstall.ts')).registerUninstall },
+  { name: 'sub', load: async () => (await import('../commands/sub.ts')).registerSub },
+  { name: 'wake', load: async () => (await import('../commands/wake.ts')).registerWake },
+  { name: 'task', load: async () => (await import('../commands/task.ts')).registerTask },
+  { name: 'mail', load: async () => (await import('../commands/mail.ts')).registerMail },
+  { name: 'reply', load: async () => (await import('../commands/mail.ts')).registerReply },
+  { name: 'inbox', load: async () => (await import('../commands/inbox.ts')).registerInbox },
+  { name: 'thread', load: async () => (await import('../commands/thread.ts')).registerThread },
+  { name: 'mark', load: async () => (await import('../commands/mark.ts')).registerMark },
+  { name: 'who', load: async () => (await import('../commands/who.ts')).registerWho },
+  { name: 'session', load: async () => (await import('../commands/session.ts')).registerSession },
+  { name: 'mcp', load: async () => (await import('../commands/mcp.ts')).registerMcp },
+  { name: 'hook', load: async () => (await import('../commands/hook.ts')).registerHook, neverFails: true },
+  { name: 'presence', load: async () => (await import('../commands/presence.ts')).registerPresence },
+  { name: 'claim', load: async () => (await import('../commands/claim.ts')).registerClaim },
+  { name: 'grant', load: async () => (await import('../commands/permission.ts')).registerGrant },
+  { name: 'permission', load: async () => (await import('../commands/permission.ts')).registerPermission },
+  { name: 'project', load: async () => (await import('../commands/project.ts')).registerProject },
+  { name: 'operator', load: async () => (await import('../commands/operator.ts')).registerOperator },
+  { name: 'audit', load: async () => (await import('../commands/audit.ts')).registerAudit },
+  { name: 'tail', load: async () => (await import('../commands/tail.ts')).registerTail },
+  { name: 'health', load: async () => (await import('../commands/health.ts')).registerHealth },
+  { name: 'completion', load: async () => (await import('../commands/completion.ts')).registerCompletion },
+  { name: 'migrate', load: async () => (await import('../commands/migrate.ts')).registerMigrate },
+  { name: 'admin-key', load: async () => (await import('../commands/admin-key.ts')).registerAdminKey },
+  { name: 'card-key', load: async () => (await import('../commands/card-key.ts')).registerCardKey },
+  { name: 'rekey', load: async () => (await import('../commands/rekey.ts')).registerRekey },
+]
+
+/** Common options that take a value as the next word. */
+const optionsWithValue = new Set(['--url', '--key-file', '--key', '--profile', '--project'])
+
+/**
+ * The commands that a command line needs: the one that it names. All of them where it names none or an unknown one, for the help and
+ * for suggestions, and for `completion`, which lists them. None for the version. Pure.
+ */
+export function neededCommands(argv: readonly string[]): readonly CommandEntry[] {
+  if (argv[0] === '--version' || argv[0] === '-V') return []
+  const name = firstWord(argv)
+  const named = commandTable.filter((command) => command.name === name)
+  return named.length === 0 || name === 'completion' ? commandTable : named
+}
+
+function firstWord(argv: readonly string[]): string | undefined {
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index]!
+    if (!word.startsWith('-')) return word
+    if (optionsWithValue.has(word)) index++
+  }
+  return undefined
+}

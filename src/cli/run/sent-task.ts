@@ -1,0 +1,52 @@
+import { exitCodes } from '../../client/failure.ts'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+
+/** The exit codes of the states in which a wait for a task ends: those of A2A. */
+const exitCodeOf: Readonly<Record<string, number>> = {
+  TASK_STATE_COMPLETED: exitCodes.ok,
+  TASK_STATE_FAILED: exitCodes.unsuccessful,
+  TASK_STATE_REJECTED: exitCodes.unsuccessful,
+  TASK_STATE_CANCELED: exitCodes.unsuccessful,
+  TASK_STATE_INPUT_REQUIRED: exitCodes.asks,
+  TASK_STATE_AUTH_REQUIRED: exitCodes.asks,
+}
+
+const lookMs = { first: 1_000, max: 5_000 } as const
+
+/** Returns the task in a result of A2A's `SendMessage` or `GetTask`; undefined: it is a message. Pure. */
+export function taskIn(result: JsonObject): JsonObject | undefined {
+  return isJsonObject(result.task) ? result.task : result.status ? result : undefined
+}
+
+/** Whether the task of a result asks its originator something. Pure. */
+export const asksIn = (result: JsonObject): boolean => exitCodeOf[stateIn(result)] === exitCodes.asks
+
+/** The exit code for the result of a wait. A message is an answer. Pure. */
+export function exitCodeFor(result: JsonObject): number {
+  return taskIn(result) === undefined ? exitCodes.ok : (exitCodeOf[stateIn(result)] ?? exitCodes.unsuccessful)
+}
+
+/**
+ * Returns the first result whose task is finished or asks something. A gateway lets a call wait for a task for a minute or so: then it is
+ * asked with `read`, ever more rarely. Errors: those of `read`; the signal's reason.
+ */
+export async function settled(
+  first: JsonObject,
+  read: (taskId: string) => Promise<JsonObject>,
+  signal: AbortSignal | undefined,
+): Promise<JsonObject> {
+  let result = first
+  for (let waitMs: number = lookMs.first; ; waitMs = Math.min(waitMs * 2, lookMs.max)) {
+    const task = taskIn(result)
+    if (task === undefined || stateIn(result) in exitCodeOf) return result
+    await sleep(systemClock, waitMs, signal)
+    signal?.throwIfAborted()
+    result = await read(String(task.id))
+  }
+}
+
+function stateIn(result: JsonObject): string {
+  const { status } = taskIn(result) ?? {}
+  return isJsonObject(status) ? String(status.state) : ''
+}
