@@ -1,16 +1,14 @@
 # Node's long-term support. Tags, so that a build has the fixes of its day. A tag moves: where a build must be repeatable, name the
-# digests too, without a change of this file. Look them up, then name them, here or as NODE_IMAGE and NODE_SLIM_IMAGE in .env:
-#   docker buildx imagetools inspect node:24-bookworm --format '{{.Manifest.Digest}}'
-#   docker build --build-arg NODE=node:24-bookworm@sha256:… --build-arg NODE_SLIM=node:24-bookworm-slim@sha256:… .
-ARG NODE=node:24-bookworm
-ARG NODE_SLIM=node:24-bookworm-slim
+# digest too, without a change of this file. Look it up, then name it, here or as NODE_IMAGE in .env:
+#   docker buildx imagetools inspect node:24-bookworm-slim --format '{{.Manifest.Digest}}'
+#   docker build --build-arg NODE=node:24-bookworm-slim@sha256:… .
+ARG NODE=node:24-bookworm-slim
 
-# Packages that run, and nothing that only builds. The full image has the compiler that a native package falls back to.
+# Packages that run, and nothing that only builds. None is compiled.
 FROM ${NODE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
-RUN npm rebuild better-sqlite3
 
 FROM ${NODE} AS build
 WORKDIR /app
@@ -20,7 +18,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN npm run build
 
-FROM ${NODE_SLIM} AS gateway
+FROM ${NODE} AS gateway
 ENV NODE_ENV=production ROUSE_HOST=0.0.0.0 ROUSE_DATA_DIR=/data
 # Memory of large messages is used again rather than returned to the system (docs/operations.md, "Memory").
 ENV MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=134217728

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Prints the licence of every locked package, and fails where one is not allowed.   node scripts/licenses.mjs [--tools] [<lock file>]
-// --tools: nothing of this lock file is shipped. npm run licenses does this for both lock files of the repository.
+// --tools: nothing of this lock file is shipped. npm run licenses does this for every lock file of the repository.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildStage, copyContext, readDockerfile } from './dockerfile.mjs'
 
@@ -61,7 +61,7 @@ export async function buildImage(repository, directory, base, boxes, say) {
   return image
 }
 
-/** What a machine needs to reach its registry, and its own headers for a package that is compiled. */
+/** Settings with which this machine reaches its registry. */
 function forwarded() {
   const names = [
     'NODE_EXTRA_CA_CERTS',
@@ -73,7 +73,5 @@ function forwarded() {
     'no_proxy',
   ]
   const known = names.filter((name) => process.env[name]).map((name) => [name, process.env[name]])
-  const nodeDirectory = join(process.execPath, '../..')
-  const hasHeaders = existsSync(join(nodeDirectory, 'include/node/node.h'))
-  return { ...Object.fromEntries(known), JOBS: 'max', ...(hasHeaders && { npm_config_nodedir: nodeDirectory }) }
+  return Object.fromEntries(known)
 }

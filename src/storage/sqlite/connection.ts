@@ -1,7 +1,8 @@
-import Sqlite from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { type Binding, bindingOf, bindValues } from '../bind.ts'
 import type { Statement } from '../statement.ts'
+import { openSqlite } from './engine.ts'
 
 const dialect = new SQLiteSyncDialect()
 
@@ -18,7 +19,7 @@ export class Connection {
   #changes = 0
 
   constructor(path: string, options: { readonly: boolean }) {
-    this.raw = new Sqlite(path, { readonly: options.readonly, timeout: 5_000 })
+    this.raw = openSqlite(path, { readonly: options.readonly, timeout: 5_000 })
     this.raw.pragma('foreign_keys = ON')
     // KB. A page that is not in it is usually in the file cache of the system and costs a microsecond.
     this.raw.pragma(`cache_size = -${options.readonly ? 8_000 : 16_000}`)

@@ -1,11 +1,11 @@
-import Sqlite from 'better-sqlite3'
+import { openSqlite } from './engine.ts'
 
 /**
  * Takes a lock that one process holds while it lives: SQLite's lock of a file of its own. The system releases it however the process
  * ends, so there is never a stale lock. Returns what releases it; undefined when another process has it.
  */
 export function lockFile(path: string): (() => void) | undefined {
-  const lock = new Sqlite(path, { timeout: 0 })
+  const lock = openSqlite(path, { timeout: 0 })
   try {
     lock.pragma('journal_mode = DELETE')
     lock.exec('BEGIN EXCLUSIVE')

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../database.ts'
 import { type LogHead, logHeadsSql, migrationTable, type Table, type TableRow } from '../table.ts'
+import { openSqlite } from './engine.ts'
 import { SqliteDatabase } from './sqlite-database.ts'
 
 /** An embedded store whose gateway is stopped, for reading all of it. While it is open no gateway can start on it. */
@@ -13,7 +14,7 @@ export class StoppedStore implements AsyncDisposable {
 
   private constructor(database: Database, path: string) {
     this.database = database
-    this.#reader = new Sqlite(path, { readonly: true })
+    this.#reader = openSqlite(path, { readonly: true })
   }
 
   /** Opens the store and migrates its schema, as a start of the gateway would. Throws when a gateway runs, or when there is no store. */
