@@ -24,7 +24,7 @@ export async function resolveId(
   prefix: string,
   list: () => Promise<readonly Candidate[]>,
 ): Promise<string> {
-  const text = given.trim().replace(/(…|\.{3})$/, '')
+  const text = given.trim().replace(/^(…|\.{3})|(…|\.{3})$/g, '')
   if (isWhole(text)) return /^[0-9a-f]{8}-/i.test(text) ? prefix + text : text
   if (text.length < lengthMin) return given
   const matches = matching(text, prefix, await list())

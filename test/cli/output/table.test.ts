@@ -7,21 +7,66 @@ const io = { stdout() {}, stderr() {}, env: {} }
 const headings = ['TASK', 'STATE', 'SUBJECT']
 const rows = [['01a20092-9da5-7c6f-a1a7-251794eeca73', 'submitted', 'x'.repeat(60)]]
 
-test('a table is cut to the terminal, the widest column first, and to nothing else', () => {
+test('a table is cut to the terminal, with the ends of ids, and to nothing else', () => {
   expect(table({ ...io, columns: 80 }, headings, rows, '')).toBe(
-    `TASK${' '.repeat(29)}  STATE      SUBJECT\n01a20092-9da5-7c6f-a1a7-251794ee…  submitted  ${'x'.repeat(33)}…\n`,
+    `TASK       STATE      SUBJECT\n…94eeca73  submitted  ${'x'.repeat(57)}…\n`,
+  )
+  expect(table({ ...io, columns: 120 }, headings, rows, '')).toContain(
+    '01a20092-9da5-7c6f-a1a7-251794eeca73  submitted',
   )
   expect(table(io, headings, rows, '').split('\n')[1]).toHaveLength(36 + 2 + 9 + 2 + 60)
 })
 
+test('a column without any value is left out where the rest does not fit', () => {
+  const some = [
+    ['@donna', undefined, 'a'],
+    ['@mike', '', '-'],
+  ]
+  expect(table({ ...io, columns: 14 }, ['AGENT', 'NAME', 'DOING'], some, '')).toBe(
+    'AGENT   DOING\n@donna  a\n@mike   -\n',
+  )
+  expect(table({ ...io, columns: 80 }, ['AGENT', 'NAME', 'DOING'], some, '')).toContain('@donna  -     a')
+  expect(table(io, ['AGENT', 'NAME', 'DOING'], some, '')).toContain('@donna  -     a')
+})
+
 test.each([
-  [[36, 9, 60], 120, [36, 9, 60]],
-  [[36, 9, 60], 60, [23, 9, 24]],
-  // Below the floors a row is longer than the line: an id that names nothing is worth less.
-  [[36, 9, 60], 20, [16, 9, 12]],
-  [[5, 5, 5], 10, [5, 5, 5]],
+  [[9, 14, 60], 80, [9, 14, 53]],
+  [[9, 14, 60], 60, [9, 14, 33]],
+  [[9, 14, 60], 40, [9, 14, 13]],
+  [[9, 14, 60], 30, [9, 9, 8]],
+  [[20, 14, 60, 8], 70, [20, 14, 22, 8]],
+  [[5, 5, 5], 10, [4, 4, 4]],
 ])('widths %j in %d columns are %j', (natural, columns, widths) => {
-  expect(fitted(natural, (column) => [16, 12, 12][column]!, columns)).toEqual(widths)
+  expect(fitted(natural, columns)).toEqual(widths)
+})
+
+test.each([80, 60])('every list is one line a row on a terminal of %d columns', async (columns) => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna', { displayName: 'DonnaSummers' })
+  await gateway.subscribe(donna, 'http://127.0.0.1:9/a/long/path/of/a/webhook/receiver', {
+    trigger: 'TASK_STATE_CHANGED',
+  })
+  const task = await gateway.send('donna', 'Please review the parser, all of it, and the tests of it as well')
+  await gateway.move(donna, task.id, 'working')
+  await gateway.move(donna, task.id, 'input-required')
+  await gateway.call('POST', '/v1/sessions', { surface: 'claude_code', capabilities: ['has-telegram'] }, donna)
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey }
+  for (const argv of [
+    ['task', 'list'],
+    ['sub', 'list'],
+    ['who'],
+    ['audit'],
+    ['agent', 'key', 'list', '@donna'],
+    ['agent', 'list'],
+  ]) {
+    const { stdout } = await run(argv, env, { columns })
+    const tooLong = stdout.split('\n').filter((line) => line.length > columns)
+    expect(tooLong, argv.join(' ')).toEqual([])
+  }
+  const { stdout } = await run(['task', 'list'], env, { columns: 80 })
+  expect(stdout).toContain(' input-required ')
+  const [, end] = stdout.match(/^(…\w+) /m)!
+  expect((await run(['task', 'show', end!], env)).stdout).toContain(task.id)
 })
 
 test('on a terminal times are relative and rows are lines; --json and pipes have everything', async () => {
