@@ -32,6 +32,19 @@ export async function firstLogIdSince(db: Reader, projectId: string, since: numb
   return low
 }
 
+/** Where the log of a project begins: after the newest logId that retention has pruned (0: none), at an instant in ms since the epoch. */
+export interface Kept {
+  readonly prunedTo: number
+  readonly at: number
+}
+
+export async function oldestKept(db: Reader, projectId: string): Promise<Kept> {
+  const { prunedTo } = await logBounds(db, projectId)
+  if (prunedTo === 0) return { prunedTo, at: Number.NEGATIVE_INFINITY }
+  const event = await db.get(createdAt, { projectId, logId: prunedTo + 1 })
+  return { prunedTo, at: event?.createdAt ?? Number.POSITIVE_INFINITY }
+}
+
 /** Returns the newest change of each task up to a logId, in no order. A task of another project has none here. */
 export async function newestTaskEvents(
   db: Reader,

@@ -31,6 +31,11 @@ export interface NewEvent {
   readonly data: JsonObject
 }
 
+/** What the store still knows of something whose event the log no longer has. `createdAt`: ms since the epoch. */
+export interface PastEvent extends NewEvent {
+  readonly createdAt: number
+}
+
 /** One row of the log. `logId` is gap-free within the project, in commit order. */
 export interface LogEvent {
   readonly projectId: string

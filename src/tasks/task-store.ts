@@ -37,6 +37,7 @@ const insert =
     ${p('statusMessageSeq')}, ${p('statusAt')}, ${p('reason')}, ${p('priority')}, ${p('taggedConcepts')}, ${p('metadata')},
     ${p('messageCount')}, ${p('chunkCount')}, ${p('size')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')})`)
 const byId = statement<{ id: string }, TaskRow>(sql`select ${taskColumns} from task where id = ${p('id')}`)
+const amongIds = new ListStatement<object, TaskRow>((ids) => sql`select ${taskColumns} from task where id in (${ids})`)
 
 const lockById = lockingStatement<{ id: string }, TaskRow>(
   'task',
@@ -93,6 +94,11 @@ export async function insertTask(tx: Transaction, task: Task): Promise<void> {
 export async function findTask(db: Reader, id: string): Promise<Task | undefined> {
   const row = await db.get(byId, { id })
   return row && taskFromRow(row)
+}
+
+/** Returns tasks, in no order. Ids of no task are left out. */
+export async function findTasks(db: Reader, ids: readonly string[]): Promise<Task[]> {
+  return (await amongIds.all(db, {}, ids)).map(taskFromRow)
 }
 
 /** The parties of tasks, without the tasks' content. Ids of no task are left out. */

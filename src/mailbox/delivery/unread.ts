@@ -8,7 +8,8 @@ interface Unread {
   readonly oldestAt: number | null
 }
 
-const unreadMax = 10_000
+/** How many unread messages of an agent are looked at. */
+export const unreadMax = 10_000
 /** If more unread signals to sessions than this are newer than all mail, they hide the mail. */
 const lookMax = 200
 

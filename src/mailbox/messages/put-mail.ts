@@ -3,6 +3,7 @@ import type { NewEvent } from '../../log/event.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { WakePolicy } from '../../words/policies.ts'
 import type { MailMessage } from './message.ts'
+import { messageSent } from './message-event.ts'
 import { insertMessage } from './message-store.ts'
 import { insertRecipients } from './recipient-store.ts'
 
@@ -83,29 +84,4 @@ function byPolicy(recipients: NewMail['recipients']): Map<WakePolicy, string[]> 
     else groups.set(wakePolicy, [id])
   }
   return groups
-}
-
-/** The event of a message: a pointer, never its content. Source: S1-24. */
-function messageSent(message: MailMessage, from: string, audience: readonly string[]): NewEvent {
-  const { id, subject, priority, wakePolicy, taggedConcepts, inReplyTo, threadId, taskId } = message
-  return {
-    type: 'message.sent',
-    actor: from,
-    ...(message.senderId === null ? {} : { actorId: message.senderId }),
-    audience,
-    ...(taskId === null ? {} : { taskId }),
-    data: {
-      messageId: id,
-      from,
-      subject,
-      priority,
-      wakePolicy,
-      taggedConcepts,
-      isReplyTo: inReplyTo,
-      isBroadcast: message.broadcast,
-      threadId,
-      ...(taskId === null ? { type: message.type } : { taskId }),
-      ...(message.signalType === null ? {} : { signalType: message.signalType }),
-    },
-  }
 }

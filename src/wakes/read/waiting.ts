@@ -1,8 +1,9 @@
-import type { LogEvent } from '../../log/event.ts'
-import { firstLogIdSince, newestTaskEvents } from '../../log/event-search.ts'
+import type { LogEvent, PastEvent } from '../../log/event.ts'
+import { firstLogIdSince, type Kept, newestTaskEvents, oldestKept } from '../../log/event-search.ts'
 import { readTriggerEvents } from '../../log/event-store.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../storage/database.ts'
+import { eventTypes } from '../../words/events.ts'
 import { isOwnAct, matches, messageIdOf, passes, wakePolicyOf } from '../rules/match.ts'
 import { pageMax } from './pending.ts'
 
@@ -12,6 +13,9 @@ export interface Waiting {
   /** When the oldest of them was sent, ms since the epoch; null: there is none. */
   readonly oldestAt: number | null
   readonly taskIds: readonly string[]
+  /** What the store knows of the messages from before an instant, and of those of the tasks whose state is from before it. */
+  mailBefore(before: number): Promise<readonly PastEvent[]>
+  tasksBefore(before: number, taskIds: readonly string[], projectId: string): Promise<readonly PastEvent[]>
 }
 
 export type FindWaiting = (agentId: string) => Promise<Waiting>
@@ -23,20 +27,62 @@ const pagesMax = 100
 
 /**
  * Returns the events up to a cursor of the unread mail and the open tasks of a subscription's agent, in log order. A task whose
- * message is unread is there once. Source: D29.
+ * message is unread is there once. What the log no longer has comes first, with the newest logId that is gone. Source: D29, D39.
  */
 export async function readWaitingEvents(
   db: Reader,
   subscription: WakeSubscription,
-  { messageIds, oldestAt, taskIds }: Waiting,
+  waiting: Waiting,
   upTo: number,
 ): Promise<readonly LogEvent[]> {
+  const { messageIds, oldestAt, taskIds } = waiting
+  const kept = await oldestKept(db, subscription.projectId)
   const mail = oldestAt === null ? [] : await unreadMail(db, subscription, messageIds, oldestAt, upTo)
-  const ofMail = new Set(mail.map(({ taskId }) => taskId))
+  const all = [...(await pastMail(db, subscription, waiting, kept)), ...mail]
+  const ofMail = new Set(all.map(({ taskId }) => taskId))
   const others = taskIds.filter((id) => !ofMail.has(id))
   const tasks = await newestTaskEvents(db, subscription.projectId, others, upTo)
-  const open = tasks.filter((event) => wakesForTask(subscription, event))
-  return [...mail, ...open].sort((a, b) => a.logId - b.logId)
+  const open = [...(await pastTasks(db, subscription, waiting, kept, others)), ...tasks]
+  all.push(...open.filter((event) => wakesForTask(subscription, event)))
+  return all.sort((a, b) => a.logId - b.logId || a.createdAt - b.createdAt)
+}
+
+/** The unread mail whose events the log no longer has. */
+async function pastMail(
+  db: Reader,
+  subscription: WakeSubscription,
+  { oldestAt, mailBefore }: Waiting,
+  { prunedTo, at }: Kept,
+): Promise<LogEvent[]> {
+  const { projectId, audience, trigger } = subscription
+  if (oldestAt === null || oldestAt >= at || trigger !== 'SENT_TO_ME') return []
+  // A message may be stamped a little before its event.
+  const range = { after: prunedTo, upTo: Number.MAX_SAFE_INTEGER, limit: pageMax }
+  const first = await readTriggerEvents(db, projectId, audience, trigger, range)
+  const known = new Set(first.map(messageIdOf))
+  const events = (await mailBefore(at)).map((event) => pastEvent(event, projectId, prunedTo))
+  return events.filter((event) => !known.has(messageIdOf(event)) && matches(subscription, event))
+}
+
+/** Those of the tasks whose events the log no longer has. */
+async function pastTasks(
+  db: Reader,
+  { projectId }: WakeSubscription,
+  { tasksBefore }: Waiting,
+  { prunedTo, at }: Kept,
+  taskIds: readonly string[],
+): Promise<LogEvent[]> {
+  if (prunedTo === 0) return []
+  const inLog = await newestTaskEvents(db, projectId, taskIds, Number.MAX_SAFE_INTEGER)
+  const known = new Set(inLog.map(({ taskId }) => taskId))
+  const unknown = taskIds.filter((id) => !known.has(id))
+  return (await tasksBefore(at, unknown, projectId)).map((event) => pastEvent(event, projectId, prunedTo))
+}
+
+/** An event that the log no longer has, in the place of the newest one that is gone. */
+function pastEvent({ audience: _, ...event }: PastEvent, projectId: string, logId: number): LogEvent {
+  const { type, taskId, actorId } = event
+  return { ...event, projectId, logId, taskId: taskId ?? null, actorId: actorId ?? null, trigger: eventTypes[type] }
 }
 
 async function unreadMail(

@@ -1,7 +1,11 @@
 import type { LogEvent } from '../../log/event.ts'
+import { logBounds } from '../../log/event-store.ts'
+import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import type { Reader } from '../../storage/database.ts'
 import { type FindDelivered, withoutHandedOver } from '../read/pending.ts'
 import { readReleasedEvents } from '../read/released.ts'
 import { readWaitingEvents } from '../read/waiting.ts'
+import { mayAnnounce } from '../rules/announcers.ts'
 import type { Run } from './run.ts'
 
 /**
@@ -13,22 +17,30 @@ export async function readWaiting({ context, subscription, lease }: Run): Promis
   const { db, findWaiting, findDelivered } = context
   if (subscription.kind === 'push') return undefined
   const { announcesWaiting, announcesHeld, agentId, audience } = subscription
-  if (!announcesWaiting && announcesHeld === 0) return undefined
   const { cursorLogId } = lease.progress
-  const events = new Map<number, LogEvent>()
-  const announces = announcesWaiting && !lease.hasAnnounced
+  const announces = !lease.hasAnnounced && (announcesWaiting || (await hasLost(db, subscription)))
+  if (!announces && announcesHeld === 0) return undefined
+  const events: LogEvent[] = []
   if (announces) lease.announced()
   if (announces && findWaiting) {
     const waiting = await readWaitingEvents(db, subscription, await findWaiting(agentId), cursorLogId)
-    for (const event of await withoutTaken(findDelivered, agentId, waiting)) events.set(event.logId, event)
+    events.push(...(await withoutTaken(findDelivered, agentId, waiting)))
   }
   if (announcesHeld > 0 && !lease.hasSentReleased) {
     lease.sentReleased()
     const mail = { findDelivered, unread: await findWaiting?.(audience) }
-    for (const event of await readReleasedEvents(db, subscription, mail, cursorLogId)) events.set(event.logId, event)
+    const known = new Set(events.map(({ logId }) => logId))
+    const released = await readReleasedEvents(db, subscription, mail, cursorLogId)
+    events.push(...released.filter(({ logId }) => !known.has(logId)))
   }
-  if (!announces && events.size === 0) return undefined
-  return [...events.values()].sort((one, other) => one.logId - other.logId)
+  if (!announces && events.length === 0) return undefined
+  return events.sort((one, other) => one.logId - other.logId)
+}
+
+/** Whether retention has removed what a subscription would recover: then the recovery is made of what waits too. Source: D39. */
+async function hasLost(db: Reader, subscription: WakeSubscription): Promise<boolean> {
+  if (!subscription.resumeWithDigest || !mayAnnounce(subscription)) return false
+  return subscription.cursorLogId < (await logBounds(db, subscription.projectId)).prunedTo
 }
 
 /** Without the mail that the live session of an agent has got with an answer, and the tasks that came with it. */

@@ -1,0 +1,44 @@
+import type { NewEvent } from '../../log/event.ts'
+import type { MailMessage } from './message.ts'
+
+/** What the event of a message has of it. */
+export type AnnouncedMail = Pick<
+  MailMessage,
+  | 'id'
+  | 'senderId'
+  | 'subject'
+  | 'priority'
+  | 'wakePolicy'
+  | 'taggedConcepts'
+  | 'inReplyTo'
+  | 'threadId'
+  | 'taskId'
+  | 'broadcast'
+  | 'type'
+  | 'signalType'
+>
+
+/** The event of a message: a pointer, never its content. Source: S1-24. */
+export function messageSent(message: AnnouncedMail, from: string, audience: readonly string[]): NewEvent {
+  const { id, subject, priority, wakePolicy, taggedConcepts, inReplyTo, threadId, taskId } = message
+  return {
+    type: 'message.sent',
+    actor: from,
+    ...(message.senderId === null ? {} : { actorId: message.senderId }),
+    audience,
+    ...(taskId === null ? {} : { taskId }),
+    data: {
+      messageId: id,
+      from,
+      subject,
+      priority,
+      wakePolicy,
+      taggedConcepts,
+      isReplyTo: inReplyTo,
+      isBroadcast: message.broadcast,
+      threadId,
+      ...(taskId === null ? { type: message.type } : { taskId }),
+      ...(message.signalType === null ? {} : { signalType: message.signalType }),
+    },
+  }
+}
