@@ -3,6 +3,7 @@ import { Problem } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isVouchedFor } from '../security/client-certificates.ts'
 import { isLoopbackHost } from '../security/url-guard.ts'
+import { requireOneHost } from './one-host.ts'
 import { sendProblem } from './problem.ts'
 
 /** Header lines of a request. */
@@ -33,7 +34,9 @@ export function guardEdge(edge: Edge, listener: RequestListener): RequestListene
 }
 
 function findFault(edge: Edge, req: IncomingMessage): Problem | undefined {
-  return requireFewHeaders(req) ?? requireOwnName(req, edge.names) ?? requireCertificate(req, edge)
+  return (
+    requireFewHeaders(req) ?? requireOneHost(req) ?? requireOwnName(req, edge.names) ?? requireCertificate(req, edge)
+  )
 }
 
 /** The answers are not pages, frames, scripts or images; a route that serves one sets its own headers. */

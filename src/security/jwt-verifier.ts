@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { decodeJwt, type JWTPayload, jwtVerify } from 'jose'
+import { decodeJwt, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose'
 import type { Clock } from '../lib/clock.ts'
 import { KiB } from '../limits.ts'
 import type { Logger } from '../logger.ts'
@@ -66,7 +66,7 @@ export class JwtVerifier implements AsyncDisposable {
       const now = this.#clock.now()
       const asOf = mayHaveExpired ? Math.min(now, exp * 1000) : now
       const { issuer, keys } = known
-      const { payload } = await jwtVerify(token, keys.find, {
+      const { payload, protectedHeader } = await jwtVerify(token, keys.find, {
         issuer: issuer.issuer,
         audience: [...issuer.audience],
         algorithms: [...issuer.algorithms],
@@ -74,6 +74,7 @@ export class JwtVerifier implements AsyncDisposable {
         clockTolerance: skewSeconds,
         currentDate: new Date(asOf),
       })
+      requireBearer(protectedHeader, payload, now)
       const expiresAt = (payload.exp! + skewSeconds) * 1000
       if (expiresAt > now + lifeMaxSeconds * 1000) throw new Error('The token has no end within the life of a key.')
       return { issuer, keyId: keyIdOf(payload), expiresAt, claims: payload }
@@ -86,6 +87,19 @@ export class JwtVerifier implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#fetch[Symbol.asyncDispose]()
   }
+}
+
+/** `typ` of tokens that whoever has them may use: RFC 9068, and the type that most issuers name. Without any, it is one too. */
+const bearerTypes = new Set(['jwt', 'at+jwt'])
+
+/** Throws for a token that is no access token, that is bound to a key of its holder, or that is not issued yet. Source: RFC 8725 §3.11. */
+function requireBearer({ typ = 'jwt' }: JWTHeaderParameters, { cnf, iat = 0 }: JWTPayload, now: number): void {
+  const type = String(typ)
+    .toLowerCase()
+    .replace(/^application\//, '')
+  if (!bearerTypes.has(type)) throw new Error(`A token of the type ${type} is no access token.`)
+  if (cnf !== undefined) throw new Error('The token is bound to a key of its holder (cnf).')
+  if (iat > now / 1000 + skewSeconds) throw new Error('The token is not issued yet (iat).')
 }
 
 /** Identifies a token by its own id, else by its login, else by its time of issue, else by its end, which every token has. */

@@ -48,9 +48,7 @@ export function openStateFile(
  */
 export function lockStateFile(path: string): (() => void) | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const lock = `${path}.lock`
-  closeSync(openSync(lock, 'a', 0o600))
-  return lockFile(lock)
+  return lockFile(`${path}.lock`)
 }
 
 function update({ raw }: Connection, schema: readonly string[], readonly: boolean): void {

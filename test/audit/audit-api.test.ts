@@ -55,6 +55,8 @@ describe('what is managed', () => {
   test.each([
     ['POST', '/v1/agents', { handle: 'lucy' }, 'agent.register', 'lucy'],
     ['PATCH', '/v1/agents/lucy', { description: 'x' }, 'agent.change', 'lucy'],
+    // However a caller spells it: who searches for lucy finds it.
+    ['PATCH', '/v1/agents/%6c%75cy', { description: 'y' }, 'agent.change', 'lucy'],
     ['POST', '/v1/projects', { project: 'green' }, 'project.make', 'green'],
     ['DELETE', '/v1/agents/lucy', undefined, 'agent.remove', 'lucy'],
   ])('%s %s', async (method, path, body, operation, target) => {
@@ -196,12 +198,21 @@ describe('what is refused', () => {
   test('a failure of what is audited carries its code', async () => {
     await gateway.call('DELETE', '/v1/agents/nobody%0a%E2%80%AEx')
     expect(await untilRead('operation=agent.remove&outcome=agent-not-found')).toMatchObject([
-      { target: 'nobody%0a%E2%80%AEx', actor: '@operator' },
+      { target: expect.stringMatching(/^nobody[^\n\u202e]*x$/), actor: '@operator' },
     ])
   })
 })
 
 describe('reading it', () => {
+  test('two operators can be told apart by the labels of their keys', async () => {
+    const { body } = await gateway.call('POST', '/v1/operator-keys', { label: 'anna', role: 'admin' })
+    await gateway.call('POST', '/v1/projects', { project: 'of-anna' }, { key: body.operatorKey })
+    const [row] = await read('operation=project.make')
+    expect(row).toMatchObject({ actor: '@operator', keyId: body.keyId, keyLabel: 'anna', target: 'of-anna' })
+    const [other] = await read('operation=operatorKey.make')
+    expect(other).not.toHaveProperty('keyLabel')
+  })
+
   test('is for operators', async () => {
     const { status, body } = await gateway.call('GET', '/v1/audit', undefined, donna)
     expect([status, body.code]).toEqual([403, 'forbidden'])

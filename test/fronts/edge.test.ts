@@ -57,6 +57,17 @@ describe('a page that has its own name point to this machine', () => {
     expect(await ask(proxied, ['Host: evil.example'])).toMatch(/^HTTP\/1.1 421 /)
   })
 
+  test('a request with two Host lines has none: a proxy may read the other one', async () => {
+    for (const lines of [
+      ['Host: localhost', 'Host: evil.example'],
+      ['Host: localhost', 'host: localhost'],
+    ]) {
+      const answer = await ask(gateway, lines)
+      expect(answer).toMatch(/^HTTP\/1.1 400 /)
+      expect(answer).toContain('Host: a request has one such line, not 2.')
+    }
+  })
+
   test('beyond loopback any name is accepted: a page can do no more than any client', () => {
     expect(ownNames('0.0.0.0', 'https://rouse.example')).toBeUndefined()
     expect(ownNames('::1', 'http://[fd00::1]/')).toEqual(new Set(['::1', 'fd00::1']))

@@ -44,7 +44,7 @@ test('a token is refused without the right signature, issuer, audience, time and
   await gateway.addAgent('donna')
   const now = clock.now()
   const seconds = now / 1000
-  const sign = (claims: JWTPayload) => issuer.sign(claims, { now })
+  const sign = (claims: JWTPayload, typ?: string) => issuer.sign(claims, { now, ...(typ === undefined ? {} : { typ }) })
   const good = await sign({})
   expect(await statusOf(gateway, good)).toBe(200)
   const [header, payload, signature] = good.split('.') as [string, string, string]
@@ -62,7 +62,11 @@ test('a token is refused without the right signature, issuer, audience, time and
     'no end': await sign({ exp: undefined } as never),
     'an end that has passed': await sign({ exp: seconds - 31 }),
     'a beginning to come': await sign({ nbf: seconds + 31 }),
-    'an issue to come': await sign({ iat: seconds + 31, nbf: seconds + 60 }),
+    'an issue to come': await sign({ iat: seconds + 31 }),
+    'a logout token': await sign({}, 'logout+jwt'),
+    'a proof of a key': await sign({}, 'application/dpop+JWT'),
+    'a security event': await sign({}, 'secevent+jwt'),
+    'a key that its holder has to prove': await sign({ cnf: { jkt: 'x' } }),
     'an end that no clock reaches': await sign({ exp: 1e300 }),
     'an end after the longest life of a key': await sign({ exp: seconds + 11 * 366 * 86_400 }),
     'no subject': await sign({ sub: undefined } as never),
@@ -82,6 +86,10 @@ test('a token is refused without the right signature, issuer, audience, time and
   for (const [what, token] of Object.entries({
     'an end within the skew': await sign({ exp: seconds - 29 }),
     'a beginning within the skew': await sign({ nbf: seconds + 29 }),
+    'an issue within the skew': await sign({ iat: seconds + 29 }),
+    'an access token by its type': await sign({}, 'at+jwt'),
+    'its full media type': await sign({}, 'application/at+jwt'),
+    'another case': await sign({}, 'JWT'),
     'one audience of several': await sign({ aud: ['elsewhere', 'rouse'] }),
   })) {
     expect(await statusOf(gateway, token), what).toBe(200)

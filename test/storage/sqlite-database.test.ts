@@ -93,7 +93,7 @@ test('only the owner may read the store', async () => {
   using directory = dataDirectory()
   await using db = open(directory.path)
   await db.transaction((tx) => tx.run(insert, { id: 'x', now: tx.now }))
-  for (const name of ['rouse.db', 'rouse.db-wal']) {
+  for (const name of ['rouse.db', 'rouse.db-wal', 'rouse.lock', 'rouse.lock-journal']) {
     expect((statSync(`${directory.path}/${name}`).mode & 0o777).toString(8)).toBe('600')
   }
 })

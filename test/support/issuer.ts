@@ -12,7 +12,7 @@ export interface Issuer extends AsyncDisposable {
   /** Changes what its documents say, or silences it: it takes connections and answers nothing. */
   become(what: { discovery?: object; silent?: boolean; status?: number }): void
   /** A token that lives five minutes from `now`, unless the claims say otherwise. */
-  sign(claims: JWTPayload, options?: { alg?: string; kid?: string; now?: number }): Promise<string>
+  sign(claims: JWTPayload, options?: { alg?: string; kid?: string; typ?: string; now?: number }): Promise<string>
 }
 
 export async function startIssuer(alg = 'ES256'): Promise<Issuer> {
@@ -48,10 +48,12 @@ export async function startIssuer(alg = 'ES256'): Promise<Issuer> {
     become(what) {
       now = what
     },
-    sign(claims, { kid = signing.kid, now: at = Date.now() } = {}) {
+    sign(claims, { kid = signing.kid, typ, now: at = Date.now() } = {}) {
       const seconds = Math.floor(at / 1000)
       const payload = { iss: url, aud: 'rouse', sub: 'donna', iat: seconds, exp: seconds + 300, ...claims }
-      return new SignJWT(payload).setProtectedHeader({ alg, kid }).sign(signing.privateKey)
+      return new SignJWT(payload)
+        .setProtectedHeader({ alg, kid, ...(typ === undefined ? {} : { typ }) })
+        .sign(signing.privateKey)
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()

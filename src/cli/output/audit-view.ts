@@ -10,7 +10,7 @@ export function auditTable(io: Io, records: readonly AuditRecordView[]): string 
     records.map((record) => [
       when(io, record.at),
       record.actor || 'nobody',
-      record.keyId,
+      record.keyLabel ?? record.keyId,
       record.address,
       record.front,
       record.operation,

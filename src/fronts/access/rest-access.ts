@@ -144,7 +144,17 @@ function entryOf({ caller, operation, front, address, outcome, ...called }: Rest
 function targetOf({ reply, params }: Pick<RestRecord, 'reply' | 'params'>): string {
   if (reply?.target !== undefined) return reply.target
   const location = reply?.headers.Location
-  return location === undefined ? params.join(' ') : location.slice(location.lastIndexOf('/') + 1)
+  const named = location === undefined ? params : [location.slice(location.lastIndexOf('/') + 1)]
+  return named.map(decoded).join(' ')
+}
+
+/** The id and not how the caller has spelled it. A name that cannot be decoded is in no answer. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }
 
 function outcomeOf(res: Response): string {

@@ -3,6 +3,7 @@ import { readAudit } from '../../audit/audit-store.ts'
 import type { AuditFront, AuditRecord } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import { readLabels } from '../../registry/callers/operator-key-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { count, line, time } from './fields.ts'
 import { instant } from './instant.ts'
@@ -37,6 +38,8 @@ export interface AuditRecordView {
   readonly project: string | null
   readonly callerId: string | null
   readonly keyId: string | null
+  /** The label of an operator key. */
+  readonly keyLabel?: string
   /** `@donna`; `''` where nobody was recognised. */
   readonly actor: string
   /** The IP address that the request came from; of a command of the operator (`front: 'cli'`) its user and machine, e.g. `donna@build-7`. */
@@ -65,7 +68,11 @@ export const auditRoutes = [
         project: projectOf(caller, project),
         since,
       })
-      return { records: records.map(recordView), nextPageToken }
+      const labels = await readLabels(
+        db,
+        records.map(({ keyId }) => keyId),
+      )
+      return { records: records.map((record) => recordView(record, labels.get(record.keyId))), nextPageToken }
     },
   }),
 ] as const
@@ -81,7 +88,10 @@ function projectOf(caller: Caller, requested: '*' | undefined): string | undefin
   })
 }
 
-function recordView({ id, at, lastAt, project, callerId, keyId, count, ...rest }: AuditRecord): AuditRecordView {
+function recordView(
+  { id, at, lastAt, project, callerId, keyId, count, ...rest }: AuditRecord,
+  keyLabel: string | undefined,
+): AuditRecordView {
   return {
     auditId: id,
     at: instant(at),
@@ -89,6 +99,7 @@ function recordView({ id, at, lastAt, project, callerId, keyId, count, ...rest }
     project: project || null,
     callerId: callerId || null,
     keyId: keyId || null,
+    ...(keyLabel === undefined ? {} : { keyLabel }),
     ...rest,
     count,
   }

@@ -57,6 +57,10 @@ const use = new ListStatement<{ at: number }>(
   (ids) => sql`update operator_key set last_used_at = ${p('at')} where id in (${ids})`,
 )
 
+const labels = new ListStatement<object, { id: string; label: string | null }>(
+  (ids) => sql`select id, label from operator_key where id in (${ids})`,
+)
+
 /** The prefix of operator keys. */
 export const operatorKeyPrefix = 'rko_'
 
@@ -123,4 +127,10 @@ const liveAmong = new ListStatement<object, { id: string }>(
 /** Filters to the ids of operator keys that are not revoked, in no order. */
 export async function findLiveOperatorKeys(db: Reader, ids: readonly string[]): Promise<string[]> {
   return (await liveAmong.all(db, {}, ids)).map(({ id }) => id)
+}
+
+/** Returns the labels of the operator keys among these keys, by their ids. */
+export async function readLabels(db: Reader, keyIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await labels.all(db, {}, [...new Set(keyIds)])
+  return new Map(rows.flatMap(({ id, label }) => (label === null ? [] : [[id, label] as const])))
 }

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { openSqlite } from './engine.ts'
 
 /**
@@ -5,6 +6,7 @@ import { openSqlite } from './engine.ts'
  * ends, so there is never a stale lock. Returns what releases it; undefined when another process has it.
  */
 export function lockFile(path: string): (() => void) | undefined {
+  makePrivate(path)
   const lock = openSqlite(path, { timeout: 0 })
   try {
     lock.pragma('journal_mode = DELETE')
@@ -15,4 +17,16 @@ export function lockFile(path: string): (() => void) | undefined {
     return undefined
   }
   return () => lock.close()
+}
+
+/**
+ * Makes the file if there is none; SQLite gives its journal the same mode. A file that is there is not opened: to close it again would release the
+ * locks that this process has on it.
+ */
+function makePrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  }
 }
