@@ -8,13 +8,13 @@ import {
   type SubscriptionStatus,
   subscriptionTransitions,
 } from '../registry/subscriptions/status.ts'
-import type { DeliveryState, Filters, WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import type { DeliveryState, Filters, WakeSubscription, WakeTarget } from '../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Trigger } from '../words/events.ts'
 import { type HarnessTarget, liveStatus } from '../words/targets.ts'
 import { type ChangeOfTarget, changeOfTarget } from './change-of-target.ts'
 import { cursorAfter, nextDueAt } from './next-cursor.ts'
-import { metadataOf, type TargetMetadata } from './target-input.ts'
+import { metadataOf, subjectsFor, type TargetMetadata } from './target-input.ts'
 
 export interface UpdateInput {
   trigger?: Trigger
@@ -29,7 +29,7 @@ export interface UpdateInput {
 /** What a change means for a subscription. */
 export interface PlannedChange {
   readonly harnessTarget: HarnessTarget
-  readonly metadata: TargetMetadata
+  readonly metadata: TargetMetadata & Pick<WakeTarget, 'withoutSubjects'>
   readonly target: ChangeOfTarget
   readonly status: SubscriptionStatus
   /** It becomes active. */
@@ -57,10 +57,13 @@ export function planChange(caller: Caller, before: WakeSubscription, input: Upda
   requireTransition(before.status, status)
   const isByGrant = isGrantee(caller, before.agentId)
   if (isByGrant && input.rotateSigningKey) throw keyIsTheOwners()
-  const metadata = { ...metadataOf(before), ...input.harnessTargetMetadata }
+  const { withoutSubjects, ...known } = metadataOf(before)
+  const given = { ...known, ...input.harnessTargetMetadata }
   const target = changeOfTarget(before, harnessTarget, status)
   const resumes = isOn(status) && !isOn(before.status)
-  const points = metadata.url !== before.target.url || target.isOther || resumes
+  const isElsewhere = given.url !== before.target.url || target.isOther
+  const metadata = { ...given, ...(isElsewhere ? subjectsFor(caller) : withoutSubjects ? { withoutSubjects } : {}) }
+  const points = isElsewhere || resumes
   const startsAtHead = isByGrant && points
   return {
     harnessTarget,

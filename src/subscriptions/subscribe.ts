@@ -20,7 +20,7 @@ import { type HarnessTarget, liveStatus, targets } from '../words/targets.ts'
 import type { SubscriptionContext } from './context.ts'
 import { requireFilterSize } from './filter-size.ts'
 import { subscriptionEvent } from './subscription-event.ts'
-import { defaultTarget, requireTarget, type TargetMetadata, targetSettings } from './target-input.ts'
+import { defaultTarget, requireTarget, subjectsFor, type TargetMetadata, targetSettings } from './target-input.ts'
 
 interface SubscribeInput {
   trigger: Trigger
@@ -74,7 +74,7 @@ export async function subscribe(
       trigger,
       filters,
       harnessTarget,
-      ...targetSettings(metadata),
+      ...targetSettings({ ...metadata, ...subjectsFor(caller) }),
       signingKey: signingKey ? context.secrets.seal(signingKey, id) : null,
       status: liveStatus(harnessTarget, null),
       reason: targets[harnessTarget].connects ? notConnected : null,

@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import type { Caller } from '../registry/callers/caller.ts'
 import type { WakeSubscription, WakeTarget } from '../registry/subscriptions/subscription.ts'
 import { coalesceWindowDefault, type HarnessTarget, targets } from '../words/targets.ts'
 import type { SubscriptionContext } from './context.ts'
@@ -22,6 +23,9 @@ export interface TargetMetadata {
   probe?: boolean
 }
 
+/** Metadata, and what follows from the key that has set where the subscription goes. */
+type Settings = TargetMetadata & Pick<WakeTarget, 'withoutSubjects'>
+
 /** Returns the target of a subscription that names none. Source: S1-4. */
 export function defaultTarget({ url }: TargetMetadata): HarnessTarget {
   return url ? 'a2a-webhook' : 'disabled'
@@ -43,7 +47,7 @@ export function requireTarget(
 }
 
 /** Returns what metadata says about the target: the columns of a subscription that hold it. */
-export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription, 'target' | 'coalesceMs'> {
+export function targetSettings(metadata: Settings): Pick<WakeSubscription, 'target' | 'coalesceMs'> {
   const {
     url,
     coalesceMode,
@@ -53,6 +57,7 @@ export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription,
     includeOwn,
     retryForSeconds,
     probe,
+    withoutSubjects,
     coalesceWindow,
   } = metadata
   const target: WakeTarget = {
@@ -64,11 +69,17 @@ export function targetSettings(metadata: TargetMetadata): Pick<WakeSubscription,
     ...(includeOwn === undefined ? {} : { includeOwn }),
     ...(retryForSeconds === undefined ? {} : { retryForSeconds }),
     ...(probe === undefined ? {} : { probe }),
+    ...(withoutSubjects ? { withoutSubjects } : {}),
   }
   return { target, coalesceMs: Math.round((coalesceWindow ?? coalesceWindowDefault) * 1000) }
 }
 
+/** Returns what a subscription may tell where a caller sends it. Nobody gives what he has not. Source: D46. */
+export function subjectsFor({ scopes }: Pick<Caller, 'scopes'>): Pick<WakeTarget, 'withoutSubjects'> {
+  return scopes.includes('read') ? {} : { withoutSubjects: true }
+}
+
 /** Returns the metadata of a subscription as it is. */
-export function metadataOf({ target, coalesceMs }: WakeSubscription): TargetMetadata {
+export function metadataOf({ target, coalesceMs }: WakeSubscription): Settings {
   return { ...target, coalesceWindow: coalesceMs / 1000 }
 }

@@ -137,6 +137,8 @@ async function change(
     updatedAt: tx.now,
   }
   if (plan.startsAtHead) await forgetEarlier(tx, id)
+  // What is kept as it was sent has subjects: it is made again.
+  else if (plan.metadata.withoutSubjects && !before.target.withoutSubjects) await dropUnfinished(tx, id)
   await changeSettings(tx, before, after)
   await changeState(tx, before, after)
   const agent = await identityOf(tx, before.agentId)

@@ -11,7 +11,10 @@ export function expected(row: Operation, who: Who, { atHome }: RestCase): Expect
   if (who === 'viewer' || who === 'manager' || who === 'manager elsewhere') return expectedOfOperator(row, who, atHome)
   if (row.agent === 'never') return 'forbidden'
   if (row.scope === 'any') return revokes(row, who) || atHome ? 'ok' : 'hidden'
-  if (who.startsWith('donna')) return isAllOfDonna(who) || who === `donna, ${row.scope} only` ? 'ok' : 'forbidden'
+  if (who.startsWith('donna')) {
+    const isEnough = who === `donna, ${row.scope} only` && row.also === undefined
+    return isAllOfDonna(who) || isEnough ? 'ok' : 'forbidden'
+  }
   const reach = who === 'zoe' ? row.peer : row.agent
   if (atHome || reach === 'project' || reach === 'contacts') return 'ok'
   return reach === 'granted' && who === 'gina' ? 'ok' : 'hidden'

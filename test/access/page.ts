@@ -40,7 +40,7 @@ and then the body within its [limits](limits.md), because JSON-RPC names the ope
 that a tool, a resource or a prompt makes is checked by its own row.
 
 - **scope**: the scope that the key must have. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
-  also needs \`manage\`. Waiting mail (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
+  also needs \`manage\`, and a grant of anything but \`CAN_REPLY_TO\` also \`read\`: nobody gives what he has not. Waiting mail (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
   \`any\` marks operations of a key on itself: every key may read whose it is, and every key of an agent revoke itself. Revoking another key needs \`mint\`,
   another token \`manage\`. Keys of operators are revoked by an admin.
 - **operator**: whether an operator may do it within its projects, or only an operator of all projects. A viewer has only the scope \`read\`.
@@ -85,8 +85,15 @@ The card of a private agent is shown only to its own project.
 `
 }
 
-function cells({ name, scope, operator, agent, peer, audited }: Operation): string[] {
-  return [code(name), code(scope), operators[operator], code(agent), code(peer), audits[audited]]
+function cells({ name, scope, also, operator, agent, peer, audited }: Operation): string[] {
+  return [
+    code(name),
+    [scope, ...(also ? [also] : [])].map(code).join(', '),
+    operators[operator],
+    code(agent),
+    code(peer),
+    audits[audited],
+  ]
 }
 
 function path(route: string): string {

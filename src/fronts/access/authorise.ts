@@ -11,6 +11,7 @@ import type { Operation } from './operation.ts'
 export function authorise(operation: Operation, caller: Caller): void {
   requireKind(operation, caller)
   if (operation.scope !== 'any') requireScope(caller, operation.scope, operation.name)
+  if (operation.also !== undefined) requireScope(caller, operation.also, operation.name)
 }
 
 /** Throws `forbidden` where a key lacks a scope. `what`: what needs it, as the begin of a sentence. */

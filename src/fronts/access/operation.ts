@@ -28,6 +28,8 @@ export interface Operation {
   readonly what: string
   /** `any`: every key may, about itself. Another key takes `mint`, and another token `manage`: the domain checks that. */
   readonly scope: Scope | 'any'
+  /** A second scope that it takes. */
+  readonly also?: Scope
   readonly operator: OperatorReach
   /** An agent, on things of its own project. */
   readonly agent: Reach

@@ -7,6 +7,7 @@ import { identityFrom, isOperatorAddress, operatorId } from '../../registry/agen
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Permission } from '../../registry/permissions/permission-store.ts'
 import type { Reader } from '../../storage/database.ts'
+import { requireScope } from '../access/authorise.ts'
 import { instant } from './instant.ts'
 import { listMax, pageOf, positionToken, readPosition } from './page.ts'
 import { newPermission, permissionQuery } from './permission-input.ts'
@@ -56,6 +57,8 @@ export const permissionRoutes = [
     body: newPermission,
     status: 201,
     handle: async ({ caller, body, reply }, context: RemovalContext) => {
+      // Nobody gives what he has not: all others show the grantee something of this agent.
+      if (body.scope !== 'CAN_REPLY_TO') requireScope(caller, 'read', `Granting ${body.scope}`)
       const { permissionId, created } = await grantPermission(context, caller, body)
       reply.target = permissionId
       if (!created) reply.status = 200

@@ -28,6 +28,8 @@ export interface WakeTarget {
   readonly retryForSeconds?: number
   /** Whether the gateway tries its receiver while it is degraded. Default: yes. Source: D37. */
   readonly probe?: boolean
+  /** A key without the scope `read` has said where it goes: its wakes have ids and counts, and no subjects. Source: D46. */
+  readonly withoutSubjects?: true
 }
 
 /** Where A2A push notifications go (specification §4.3). Credentials and token are sealed. */

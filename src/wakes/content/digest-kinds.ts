@@ -23,7 +23,7 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     latest: 'latestMessage',
     isAlwaysThere: true,
     many: 'new messages',
-    describe: ({ subject, from }) => `"${subject}" from ${from}`,
+    describe: ({ subject, messageId, from }) => `${subject ? `"${subject}"` : messageId} from ${from}`,
   },
   TASK_STATE_CHANGED: {
     count: 'taskTransitions',
@@ -44,7 +44,8 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     latest: 'latestMessageStatus',
     isAlwaysThere: false,
     many: 'message statuses',
-    describe: ({ subject, status, recipient }) => `"${subject}" ${status} by ${recipient}`,
+    describe: ({ subject, messageId, status, recipient }) =>
+      `${subject ? `"${subject}"` : messageId} ${status} by ${recipient}`,
   },
   WAKE_RECEIPT: {
     count: 'wakeReceipts',

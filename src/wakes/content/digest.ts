@@ -21,6 +21,7 @@ interface DigestOf {
 
 /** Summarises a range of events without keeping it: counts, the newest event of each kind, the first references. Add in log order. */
 export class DigestBuilder {
+  readonly #isWithoutSubjects: boolean
   #count = 0
   #first: LogEvent | undefined
   #last: LogEvent | undefined
@@ -28,8 +29,12 @@ export class DigestBuilder {
   readonly #messageIds: string[] = []
   readonly #kinds = new Map<DigestKind, { count: number; latest: JsonObject }>()
 
+  constructor(isWithoutSubjects = false) {
+    this.#isWithoutSubjects = isWithoutSubjects
+  }
+
   add(event: LogEvent): void {
-    const { eventType, payload } = wakePayload(event)
+    const { eventType, payload } = wakePayload(event, this.#isWithoutSubjects)
     this.#count++
     this.#first ??= event
     this.#last = event

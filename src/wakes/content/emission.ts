@@ -5,7 +5,7 @@ import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { messageIdOf } from '../rules/match.ts'
 import type { DigestBuilder } from './digest.ts'
-import { type WakeEventType, wakePayload } from './payload.ts'
+import { hidesSubjects, type WakeEventType, wakePayload } from './payload.ts'
 
 /** One wake on its way: what it covers, and its body, which is the same on every channel. */
 export interface Emission {
@@ -77,7 +77,9 @@ export function singleEmission(
 ): Emission {
   const messageId = subscription.kind === 'wake' ? messageIdOf(event) : undefined
   const { eventType, payload } =
-    subscription.kind === 'push' ? { eventType: 'push' as const, payload: {} } : wakePayload(event)
+    subscription.kind === 'push'
+      ? { eventType: 'push' as const, payload: {} }
+      : wakePayload(event, hidesSubjects(subscription))
   return {
     eventId: emissionId(subscription, event, event, 'single'),
     eventType,

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import { cutLine, oneLine } from '../../lib/words.ts'
 import { KiB } from '../../limits.ts'
 import type { LogEvent } from '../../log/event.ts'
+import type { Subscription, WakeTarget } from '../../registry/subscriptions/subscription.ts'
 import type { EventType, eventTypes } from '../../words/events.ts'
 import type { TaskState } from '../../words/task-states.ts'
 
@@ -149,9 +150,28 @@ const shapes: Record<WakingEvent, Shape> = {
   },
 }
 
+/** Whether the wakes of a subscription have ids and counts only. */
+export function hidesSubjects({ kind, target }: Pick<Subscription, 'kind' | 'target'>): boolean {
+  return kind === 'wake' && (target as WakeTarget).withoutSubjects === true
+}
+
 /** Returns the wake of one event. Throws for an event that fires no trigger. */
-export function wakePayload(event: LogEvent): { eventType: WakeEventType; payload: JsonObject } {
+export function wakePayload(
+  event: LogEvent,
+  isWithoutSubjects = false,
+): { eventType: WakeEventType; payload: JsonObject } {
   const shape = (shapes as Partial<Record<EventType, Shape>>)[event.type]
   if (!shape) throw new Error(`No wake is defined for ${event.type}.`)
-  return { eventType: shape.eventType, payload: shape.payload(event.data) }
+  const payload = shape.payload(event.data)
+  return { eventType: shape.eventType, payload: isWithoutSubjects ? withoutWords(payload) : payload }
+}
+
+/** The fields stay, because readers expect them. */
+function withoutWords(payload: JsonObject): JsonObject {
+  const { subject, taggedConcepts, detail, ...ids } = payload
+  return {
+    ...ids,
+    ...(subject === undefined ? {} : { subject: '' }),
+    ...(taggedConcepts === undefined ? {} : { taggedConcepts: [] }),
+  }
 }

@@ -3,6 +3,7 @@ import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { targets } from '../../words/targets.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, singleEmission } from '../content/emission.ts'
+import { hidesSubjects } from '../content/payload.ts'
 import { type Pending, readPending, withoutDelivered } from '../read/pending.ts'
 import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
@@ -13,7 +14,7 @@ import type { Sender } from './sender.ts'
  */
 export async function sendDigest(run: Run, sender: Sender, waiting?: readonly LogEvent[]): Promise<boolean> {
   const { context, subscription, lease } = run
-  const digest = new DigestBuilder()
+  const digest = new DigestBuilder(hidesSubjects(subscription))
   const { cursorLogId, lastEmittedLogId } = lease.progress
   let after = cursorLogId
   for (const event of waiting ?? []) digest.add(event)

@@ -1,6 +1,7 @@
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, type Emission, singleEmission } from '../content/emission.ts'
+import { hidesSubjects } from '../content/payload.ts'
 import { pageMax, readPending } from '../read/pending.ts'
 import { deleteReplays, type Replay, readReplays } from '../store/replay-store.ts'
 import type { Run } from './run.ts'
@@ -32,7 +33,7 @@ async function emissionsOf(run: Run, replays: readonly Replay[]): Promise<Emissi
   const { db, clock } = context
   const { lastEmittedLogId } = lease.progress
   const coalesces = subscription.kind === 'wake' && subscription.coalesceMs > 0
-  const digest = new DigestBuilder()
+  const digest = new DigestBuilder(hidesSubjects(subscription))
   const emissions: Emission[] = []
   for (const replay of replays) {
     const [event] = (await readPending(db, subscription, replay.logId - 1, replay.logId)).events

@@ -124,7 +124,7 @@ export const wakeSubscriptionRoutes = [
   route('POST /v1/wake-subscriptions/:id/resync', {
     name: 'subscription.resync',
     what: 'have the past sent again',
-    access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    access: { scope: 'manage', also: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
     rate: 'heavyPerMinute',
     body: resyncInput,
     handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ResyncView> =>
@@ -133,7 +133,7 @@ export const wakeSubscriptionRoutes = [
   route('POST /v1/wake-subscriptions/:id/replay', {
     name: 'subscription.replay',
     what: 'have the past sent again',
-    access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    access: { scope: 'manage', also: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
     rate: 'heavyPerMinute',
     body: replayInput,
     handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ReplayView> =>

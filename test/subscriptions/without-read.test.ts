@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+
+const secret = 'The vault is open'
+
+/** Donna, and a key of hers that manages and may not read. */
+async function start() {
+  const gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  const mallory = await gateway.addAgent('mallory')
+  const { body } = await gateway.call('POST', '/v1/agents/donna/keys', { scopes: ['manage'] }, donna)
+  const manager = { ...donna, key: String(body.apiKey) }
+  const mail = () =>
+    gateway.call('POST', '/v1/messages', { to: '@donna', subject: secret, taggedConcepts: [secret] }, lola)
+  return { gateway, donna, mallory, manager, mail, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() }
+}
+const bodyOf = (receiver: Receiver, nth: number) => receiver.wakes[nth]!.body
+
+// The attack: `manage` was `read` in two steps.
+test('a key without read grants nobody to read, and has nothing sent again', async () => {
+  await using s = await start()
+  await using receiver = await startReceiver()
+  const { id } = await s.gateway.subscribe(s.manager, receiver.url, { trigger: 'SENT_TO_ME' })
+  for (const scope of ['CAN_READ_INBOX_OF', 'CAN_READ_MEMORIES_OF', 'CAN_MANAGE_SUBSCRIPTIONS_OF']) {
+    const refused = await s.gateway.call('POST', '/v1/permissions', { grantee: 'mallory', scope }, s.manager)
+    expect([refused.status, refused.body.code, refused.body.scope]).toEqual([403, 'forbidden', 'read'])
+    expect(refused.body.detail).toContain(`Granting ${scope} needs the scope "read"`)
+    expect((await s.gateway.call('POST', '/v1/permissions', { grantee: 'mallory', scope }, s.donna)).status).toBe(201)
+  }
+  const reply = { grantee: 'mallory', scope: 'CAN_REPLY_TO' }
+  expect((await s.gateway.call('POST', '/v1/permissions', reply, s.manager)).status).toBe(201)
+  for (const [act, body] of [
+    ['resync', { sinceLogId: 0 }],
+    ['replay', { failedSince: '2026-04-26T10:00:00.000Z' }],
+  ] as const) {
+    const refused = await s.gateway.call('POST', `/v1/wake-subscriptions/${id}/${act}`, body, s.manager)
+    expect([refused.status, refused.body.scope]).toEqual([403, 'read'])
+  }
+})
+
+test('a subscription of a key without read tells ids and counts, and no subjects', async () => {
+  await using s = await start()
+  await using receiver = await startReceiver()
+  await s.gateway.subscribe(s.manager, receiver.url, { trigger: 'SENT_TO_ME' })
+  const { messageId } = (await s.mail()).body
+  await receiver.waitFor(1)
+  expect(bodyOf(receiver, 0).payload).toMatchObject({ messageId, from: '@lola', subject: '', taggedConcepts: [] })
+  await using digests = await startReceiver()
+  const harnessTargetMetadata = { coalesceWindow: 0.5, coalesceMode: 'window' }
+  await s.gateway.subscribe(s.manager, digests.url, { trigger: 'SENT_TO_ME', startFrom: 'now', harnessTargetMetadata })
+  await s.mail()
+  await digests.waitFor(1)
+  const { payload } = bodyOf(digests, 0)
+  expect(payload).toMatchObject({ newMessages: 1, summary: expect.stringMatching(/latest: MESSAGE:\S+ from @lola/) })
+  for (const one of [receiver, digests]) expect(JSON.stringify(one.wakes)).not.toContain(secret)
+})
+
+test('a key without read that points a subscription elsewhere gets no subjects; one with read does', async () => {
+  await using s = await start()
+  await using first = await startReceiver()
+  await using second = await startReceiver()
+  const { id } = await s.gateway.subscribe(s.donna, first.url, { trigger: 'SENT_TO_ME' })
+  const point = (url: string, agent: { key: string }) =>
+    s.gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { harnessTargetMetadata: { url } }, agent)
+  await s.mail()
+  await first.waitFor(1)
+  expect(bodyOf(first, 0).payload).toMatchObject({ subject: secret })
+  const changed = await point(second.url, s.manager)
+  expect(changed.body.currentState.harnessTargetMetadata).toMatchObject({ url: second.url, withoutSubjects: true })
+  await s.mail()
+  await second.waitFor(1)
+  expect(JSON.stringify(second.wakes)).not.toContain(secret)
+  // What changes neither where it goes nor what it tells, and then a key that may read.
+  await s.gateway.call(
+    'PATCH',
+    `/v1/wake-subscriptions/${id}`,
+    { harnessTargetMetadata: { coalesceWindow: 0 } },
+    s.donna,
+  )
+  await s.mail()
+  await second.waitFor(2)
+  expect(JSON.stringify(second.wakes)).not.toContain(secret)
+  await point(first.url, s.donna)
+  await s.mail()
+  await first.waitFor(2)
+  expect(bodyOf(first, 1).payload).toMatchObject({ subject: secret })
+})
