@@ -380,22 +380,13 @@ create index message_recipient_by_signal on message_recipient (agent_id, signal_
 -- The mail of one type in an inbox, other than the common two.
 create index message_recipient_by_type on message_recipient (agent_id, type, message_id) where type <> 'msg' and type <> 'task';
 
--- The instant at which a sender's allowance is whole again: one row holds a rate.
-create table send_rate (
-  sender_id  text collate "C" primary key,
-  full_at    bigint           not null,
-  refused_at bigint           not null default 0
-);
-
--- The number of times that two agents have written to each other by turns.
-create table exchange (
-  first_id      text collate "C" not null,
-  second_id     text collate "C" not null,
-  last_sender   text             not null,
-  turns         bigint           not null,
-  window_at     bigint           not null,
-  blocked_until bigint           not null default 0,
-  primary key (first_id, second_id)
+-- The fill of each limit of messages, and the instant of that count: one for each sender, pair, recipient and project.
+create table bucket (
+  id          text collate "C" primary key,
+  level_ms    bigint           not null,
+  counted_at  bigint           not null,
+  last_sender text             not null default '',
+  refused_at  bigint           not null default 0
 );
 
 -- The results of requests that may be repeated: of tasks and of mail.
@@ -428,8 +419,7 @@ create table subscription (
   managed_by             text collate "C",                       -- the agent that set its target by a grant: without the grant nothing is sent there
   session_id             text collate "C",                       -- the session that opened it, with which it ends
   signing_key            text,                                   -- encrypted
-  previous_key           text,                                   -- encrypted
-  previous_key_until     bigint,
+  former_keys            text             not null default '[]', -- JSON, the newest first: [{"key": sealed, "until": ms}], which still sign
   status                 text collate "C" not null,
   reason                 text,
   failed_in_a_row        bigint           not null default 0,
@@ -448,6 +438,7 @@ create table subscription (
   stream_gateway         text,                                   -- the gateway of that stream
   stream_capabilities    text             not null default '[]', -- a JSON list: the abilities of the stream's reader, as it says
   due_at                 bigint,
+  probe_at               bigint,                                 -- the next try of the receiver of a degraded webhook; null: there is none
   lease_owner            text collate "C",
   created_at             bigint           not null,
   updated_at             bigint           not null
@@ -459,6 +450,8 @@ create index subscription_open on subscription (audience, status)
   where status = 'active' and (due_at is null or harness_target in ('bridge-daemon'));
 -- The subscriptions that are due.
 create index subscription_due on subscription (due_at) where due_at is not null;
+-- The degraded webhooks that are to be tried.
+create index subscription_probe on subscription (probe_at) where status = 'degraded' and probe_at is not null;
 -- The subscriptions of an owner, of one kind.
 create index subscription_by_agent on subscription (agent_id, kind);
 -- The push configs of an owner that still tell of their task, for their bound.

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -18,9 +19,8 @@ test('several gateways that start at once on an empty database migrate it once',
   const url = await freshUrl()
   const gateways = await Promise.all(Array.from({ length: 5 }, () => open(url)))
   const versions = await Promise.all(gateways.map((db) => db.all(applied, {})))
-  expect(versions[0]!.length).toBeGreaterThan(0)
-  expect(versions[0]).toEqual(versions[0]!.map((_, index) => ({ version: index + 1 })))
-  for (const version of versions) expect(version).toEqual(versions[0])
+  const files = readdirSync(new URL('../../../drizzle/postgres/', import.meta.url)).sort()
+  for (const version of versions) expect(version).toEqual(files.map((file) => ({ version: Number(file.slice(0, 4)) })))
   await Promise.all(gateways.map((db) => db.close()))
 })
 

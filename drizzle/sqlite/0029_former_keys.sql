@@ -1,6 +1,0 @@
--- Every former signing key that still signs, the newest first: [{"key": sealed, "until": ms}].
-alter table subscription add column former_keys text not null default '[]';
-update subscription set former_keys = json_array(json_object('key', previous_key, 'until', previous_key_until))
-  where previous_key is not null;
-alter table subscription drop column previous_key;
-alter table subscription drop column previous_key_until;
