@@ -38,9 +38,10 @@ export class TokenBuckets {
     return waitMs
   }
 
-  /** An instant further ahead than a debt can be is of a clock that was set back since. */
+  /** An instant further ahead than a debt can be is of a clock that was set back since: it would be waited for until the clock is there again. */
   #fullAtOf(key: string, windowMs: number, now: number): number {
-    return Math.min(Math.max(this.#fullAt.get(key) ?? now, now), now + 2 * windowMs)
+    const fullAt = this.#fullAt.get(key) ?? now
+    return fullAt > now + 2 * windowMs ? now : Math.max(fullAt, now)
   }
 
   #makeRoom(now: number): void {

@@ -28,9 +28,7 @@ const facts = new Set(
   permission.created_at project.created_at replay.requested_at reserved_name.created_at revoked_token.expires_at
   session.process_started_at session.created_at session.ended_at shared_secret.created_at subscription.generation_at
   subscription.created_at subscription.updated_at task.expires_at task.created_at task.updated_at
-  task_chunk.created_at task_message.created_at task_message_pending.created_at schema_migration.applied_at`.split(
-    /\s+/,
-  ),
+  task_chunk.created_at task_message.created_at schema_migration.applied_at`.split(/\s+/),
 )
 /** Numbers that are no instants. */
 const numbers = new Set(
@@ -40,7 +38,7 @@ const numbers = new Set(
   subscription.last_emitted_log_id subscription.claimed_to_log_id subscription.generation subscription.resume_with_digest
   subscription.failing_cursor_log_id subscription.failing_emitted_log_id subscription.announces_waiting subscription.announces_held
   task.version task.status_message_seq task.message_count task.chunk_count task.size task_chunk.seq task_chunk.append
-  task_chunk.last_chunk task_chunk.size task_count.total task_message.seq task_message.size task_message_piece.nth usage.bytes
+  task_chunk.last_chunk task_chunk.size task_count.total task_message.seq task_message.size usage.bytes
   schema_migration.version`.split(/\s+/),
 )
 
