@@ -62,9 +62,19 @@ test('a receiver that stays away is tried ever more rarely', async () => {
   await using receiver = await startReceiver()
   const { donna, id } = await degraded(gateway, receiver, 404)
   receiver.respond(503)
-  await pass(gateway, clock, 10 * minute)
-  // After half a minute, one, two, four and eight.
-  expect(testsOf(receiver)).toHaveLength(5)
+  await advanceUntil(
+    clock,
+    5_000,
+    async () => {
+      await gateway.call('GET', '/healthz')
+      return testsOf(receiver).length
+    },
+    (count) => count === 5,
+  )
+  const triedAt = testsOf(receiver).map(({ body }) => Date.parse(body.emittedAt))
+  const waits = triedAt.slice(1).map((at, index) => at - triedAt[index]!)
+  expect(waits[0]).toBeGreaterThanOrEqual(30_000)
+  for (const [index, wait] of waits.slice(1).entries()) expect(wait).toBeGreaterThan(waits[index]! * 1.5)
   expect(await stateOf(gateway, donna, id)).toMatchObject({ status: 'degraded', reason: 'http-404' })
 })
 

@@ -2,7 +2,7 @@ import type { Io } from '../../client/io.ts'
 import type { SubscriptionView } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { fields, table } from './table.ts'
-import { whenLong } from './when.ts'
+import { when, whenLong } from './when.ts'
 
 export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionView[]): string {
   return table(
@@ -12,7 +12,7 @@ export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionVi
       subscription.subscriptionId,
       subscription.agentIdentity,
       subscription.trigger,
-      statusText(subscription),
+      statusText(io, subscription),
       subscription.cursorLogId,
       subscription.harnessTargetMetadata.url ?? subscription.harnessTarget,
     ]),
@@ -35,7 +35,7 @@ export function subscriptionText(io: Io, subscription: SubscriptionView): string
     reader: target.reader,
     stream: subscription.streamCapabilities?.join(', '),
     window: `${target.coalesceWindow} s`,
-    status: statusText(subscription),
+    status: statusText(io, subscription),
     cursor: subscription.cursorLogId,
     'last wake': subscription.lastEmittedLogId,
     created: whenLong(io, subscription.createdAt),
@@ -45,7 +45,8 @@ export function subscriptionText(io: Io, subscription: SubscriptionView): string
     return `${text}${waitingText(plain(subscription.subscriptionId), target.reader)}\n`
   }
   if (subscription.status !== 'degraded') return text
-  return `${text}Nothing is delivered until: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`
+  const until = subscription.retrying ? 'its receiver answers a test wake, or' : ''
+  return `${text}Nothing is delivered until${until && ` ${until}`}: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`
 }
 
 /** Who fetches the wakes of a subscription that is read as a stream. Source: D28. */
@@ -54,6 +55,11 @@ export function waitingText(id: string, reader?: string): string {
   return `It is waiting: it gathers, and its wakes are fetched by  rouse listen --subscription ${id}\n(or GET /v1/wake-stream?subscription=${id}).`
 }
 
-function statusText({ status, reason }: SubscriptionView): string {
-  return reason ? `${status} (${reason})` : status
+function statusText(io: Io, { status, reason, retrying }: SubscriptionView): string {
+  const text = reason ? `${status} (${reason})` : status
+  if (!retrying) return text
+  const { since, nextTryAt, tries, error } = retrying
+  const next = `next try ${when(io, nextTryAt)}`
+  if (tries === undefined) return `${text}, ${next}`
+  return `${text}, retrying since ${when(io, since)} (${tries === 1 ? '1 try' : `${tries} tries`}, ${error}), ${next}`
 }

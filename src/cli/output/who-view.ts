@@ -24,7 +24,7 @@ export function whoTable(io: Io, { agents, claims, tasks, subscriptions }: Team)
       session ? `s${session.sessionId.slice(-6)}` : undefined,
       session?.surface,
       session ? presence.state : 'no session',
-      wakesOf(handle, subscriptions),
+      wakesOf(io, handle, subscriptions),
       when(io, lastSeenAt) || 'never',
       session?.capabilities?.join(','),
       clip(worksOn(handle, claims, tasks), 60),
@@ -36,10 +36,14 @@ export function whoTable(io: Io, { agents, claims, tasks, subscriptions }: Team)
 /** The best status of its subscriptions decides whether it is woken now. */
 const bestFirst = ['active', 'waiting', 'degraded', 'paused'] as const satisfies readonly SubscriptionView['status'][]
 
-/** Whether wakes reach the agent: `waiting` is one that gathers until something reads it. Undefined: it has no subscription that wakes it. */
-function wakesOf(handle: string, subscriptions: readonly SubscriptionView[]): SubscriptionView['status'] | undefined {
+/** Whether wakes reach the agent: `waiting` is one that gathers until something reads it. Empty without a subscription that wakes it. */
+function wakesOf(io: Io, handle: string, subscriptions: readonly SubscriptionView[]): string | undefined {
   const own = subscriptions.filter((one) => one.agentIdentity === handle && targets[one.harnessTarget].route !== 'none')
-  return bestFirst.find((status) => own.some((one) => one.status === status))
+  const best = bestFirst.find((status) => own.some((one) => one.status === status))
+  const away = own.filter(({ status, retrying }) => status === best && retrying)
+  const [first] = away.map(({ retrying }) => retrying!.since).sort()
+  const isAway = first !== undefined && away.length === own.filter(({ status }) => status === best).length
+  return isAway ? `${best}, retrying since ${when(io, first)}` : best
 }
 
 function worksOn(handle: string, claims: readonly ClaimView[], tasks: readonly TaskSummaryView[]): string {

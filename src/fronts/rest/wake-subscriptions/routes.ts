@@ -14,6 +14,7 @@ import { unsubscribe } from '../../../subscriptions/unsubscribe.ts'
 import { updateSubscription } from '../../../subscriptions/update.ts'
 import { listUnsent } from '../../../wakes/read/non-wakes.ts'
 import { readDeliveryPage } from '../../../wakes/store/delivery-store.ts'
+import { readRetrying } from '../../../wakes/store/retrying-store.ts'
 import { sessionOf } from '../../session-header.ts'
 import { listMax, nextToken, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
@@ -61,12 +62,14 @@ export const wakeSubscriptionRoutes = [
       }
       const page = { ...readPosition(pageToken), limit }
       const { items, more } = await listOwnSubscriptions(db, caller, page, agent)
-      // Two queries for the whole page, whatever its length.
+      // A few queries for the whole page, whatever its length.
       const { prunedTo } = await logBounds(db, caller.projectId)
       const agentIds = items.map(({ agentId }) => agentId)
       const identity = await identitiesOf(db, agentIds)
       const now = clock.now()
-      const viewOf = (item: WakeSubscription) => subscriptionView(item, identity(item.agentId), prunedTo, now)
+      const retrying = await readRetrying(db, items)
+      const viewOf = (item: WakeSubscription) =>
+        subscriptionView(item, identity(item.agentId), prunedTo, now, retrying.get(item.id))
       const subscriptions = await mapInSteps(items, viewOf)
       return { subscriptions, nextPageToken: nextToken(items, more, positionToken) }
     },
@@ -185,5 +188,7 @@ function isOwn(caller: Caller, agentId: string): boolean {
 
 async function view({ db, clock }: SubscriptionContext, subscription: WakeSubscription): Promise<SubscriptionView> {
   const { prunedTo } = await logBounds(db, subscription.projectId)
-  return subscriptionView(subscription, await identityOf(db, subscription.agentId), prunedTo, clock.now())
+  const identity = await identityOf(db, subscription.agentId)
+  const retrying = await readRetrying(db, [subscription])
+  return subscriptionView(subscription, identity, prunedTo, clock.now(), retrying.get(subscription.id))
 }

@@ -13,6 +13,7 @@ import type { UnsentEvent } from '../../../wakes/read/non-wakes.ts'
 import { messageIdOf } from '../../../wakes/rules/match.ts'
 import type { WakeStep } from '../../../wakes/rules/wake-history.ts'
 import type { Delivery, DeliveryOutcome } from '../../../wakes/store/delivery-store.ts'
+import type { Retrying } from '../../../wakes/store/retrying-store.ts'
 import type { EventType, Trigger } from '../../../words/events.ts'
 import type { PresenceState } from '../../../words/presence.ts'
 import type { ReceiptStep } from '../../../words/receipts.ts'
@@ -35,6 +36,8 @@ export interface SubscriptionView {
   readonly sessionId?: string
   /** What the reader of its stream says that it can do. */
   readonly streamCapabilities?: readonly string[]
+  /** Present while its receiver is away and is tried again. */
+  readonly retrying?: Retrying
   readonly failedInARow: number
   readonly cursorLogId: number
   /** Present if events after the cursor were pruned: events up to this logId are no longer kept. */
@@ -132,6 +135,7 @@ export function subscriptionView(
   agentIdentity: string,
   prunedTo: number,
   now: number,
+  retrying: Retrying | undefined,
 ): SubscriptionView {
   const [previous] = signingFormerKeys(subscription, now)
   return {
@@ -145,6 +149,7 @@ export function subscriptionView(
     reason: shownReason(subscription),
     ...(subscription.sessionId === null ? {} : { sessionId: subscription.sessionId }),
     ...(subscription.streamCapabilities.length === 0 ? {} : { streamCapabilities: subscription.streamCapabilities }),
+    ...(retrying === undefined ? {} : { retrying }),
     failedInARow: subscription.failedInARow,
     cursorLogId: subscription.cursorLogId,
     ...(isOvertaken(subscription, prunedTo) ? { earliestLogId: prunedTo } : {}),
