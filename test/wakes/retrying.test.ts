@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { run } from '../cli/terminal.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -25,6 +26,11 @@ test('a subscription whose receiver is away says since when, and when it is trie
   )
   const { body } = await gateway.call('GET', '/v1/wake-subscriptions', undefined, donna)
   expect(body.subscriptions).toMatchObject([{ subscriptionId: id, status: 'active', retrying: { since, tries: 3 } }])
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: donna.key }
+  expect((await run(['sub', 'list'], env)).stdout).toContain(
+    `active, retrying since ${since} (3 tries, http-503), next try `,
+  )
+  expect((await run(['who'], env)).stdout).toContain(`active, retrying since ${since}`)
   receiver.respond(200)
   await advanceUntil(
     clock,
