@@ -79,6 +79,52 @@ test('imports point down, never up or sideways', () => {
   expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([])
 })
 
+/** What every program may import: its own rooms, tools, and the words that it shares with the gateway. */
+const openToPrograms = [
+  ...programs,
+  'public',
+  'index.ts',
+  'lib',
+  'words',
+  'security',
+  'errors.ts',
+  'limits.ts',
+  'logger.ts',
+]
+
+/** The programs that import the gateway, and what of it. */
+const gatewayOf: readonly (readonly [program: RegExp, gateway: RegExp])[] = [
+  // They start a gateway, or work on its store while none runs.
+  [/^cli\/operator\//, /./],
+  [/^public\/gateway\.ts$/, /^(app|config)\.ts$/],
+  // `rouse mcp` is the front of MCP on standard streams.
+  [/^cli\/mcp\//, /^fronts\/mcp\//],
+  // The types of the REST API.
+  [/^client\/route-types\.ts$/, /^fronts\/rest\//],
+  // The journal of the bridge is a file of SQLite.
+  [/^bridge\/journal\//, /^storage\/(state-file|statement)\.ts$/],
+]
+
+test('a program imports the words that it shares with the gateway, and the gateway itself only where it is named here', () => {
+  const crossing = local.filter(
+    ({ file, target }) =>
+      [...programs, 'public', 'index.ts'].includes(roomOf(file)) && !openToPrograms.includes(roomOf(target)),
+  )
+  const isNamed = (file: string, target: string) =>
+    gatewayOf.some(([program, gateway]) => program.test(file) && gateway.test(target))
+  const wrong = crossing.filter(({ file, target }) => !isNamed(file, target))
+  expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([])
+  const unused = gatewayOf.filter(([program]) => !crossing.some(({ file }) => program.test(file)))
+  expect(unused).toEqual([])
+})
+
+test('the words need nothing but tools', () => {
+  const others = local.filter(
+    ({ file, target }) => roomOf(file) === 'words' && !['words', 'lib'].includes(roomOf(target)),
+  )
+  expect(others).toEqual([])
+})
+
 test('no import cycle, types included', () => {
   const edges = new Map<string, string[]>()
   for (const { file, target } of local) edges.set(file, [...(edges.get(file) ?? []), target])

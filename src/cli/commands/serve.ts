@@ -1,13 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
-import { openSecretFiles } from '../../client/secret-files.ts'
 import { warnOfPassword } from '../../client/secret-input.ts'
-import { logConsole } from '../operator/console-lines.ts'
-import { readConfig } from '../operator/read-config.ts'
-import { serveGateway } from '../operator/serve-gateway.ts'
-import { keepHeapSmall } from '../operator/small-heap.ts'
-import { unknownVariables } from '../operator/unknown-variables.ts'
 import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 /** Each flag and its variable. Secrets have no flag: other users can read a command line. */
@@ -51,25 +45,11 @@ export function registerServe(program: Command, io: Io): void {
   ])
     .addHelpText('after', `\n${secretsHelp}`)
     .action(async (options: Record<string, string | undefined>, command: Command) => {
-      keepHeapSmall()
-      const [{ envToConfig }, { createApp }, { createLogger }] = await Promise.all([
-        import('../../config.ts'),
-        import('../../app.ts'),
-        import('../../logging/create-logger.ts'),
-      ])
       warnOfPassword(io, '--database-url', 'ROUSE_DATABASE_URL', options.databaseUrl)
       warnOfPassword(io, '--bus-url', 'ROUSE_BUS_URL', options.busUrl)
-      const config = readConfig(envToConfig, { ...io.env, ...variablesOf(options, command) })
+      const { serve } = await import('../operator/serve.ts')
       const print = createPrinter(io, commonOptions(command).json === true)
-      // Node opens standard error when it is first asked for it. Where that is a pipe, writes to it do not block from then on.
-      void process.stderr
-      const log = createLogger(config.logLevel)
-      logConsole(console, log)
-      for (const unknown of unknownVariables(io.env)) log.warn(unknown, 'config.unknown_variable')
-      for (const open of openSecretFiles(io.env)) log.warn(open, 'config.secret_open')
-      process.once('exit', () => log.flush())
-      const terminal = io.isTerminal === true
-      await serveGateway(() => createApp(config, { log }), config, { print, log, terminal, signal: io.signal })
+      await serve(io, { ...io.env, ...variablesOf(options, command) }, print)
     })
 }
 

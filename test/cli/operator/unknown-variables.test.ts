@@ -25,7 +25,7 @@ test('what is known is not named: settings, their files, the variables of other 
 })
 
 test('every variable that the code names is known', () => {
-  const src = new URL('../../../src', import.meta.url)
+  const src = new URL('../../../src/', import.meta.url)
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const texts = files.map((name) => readFileSync(new URL(name, src), 'utf8'))
   const named = new Set(texts.flatMap((text) => [...text.matchAll(/\bROUSE_[A-Z_]*[A-Z]\b/g)].map(([name]) => name)))

@@ -1,0 +1,37 @@
+import { setFlagsFromString } from 'node:v8'
+import type { Io } from '../../client/io.ts'
+import type { Printer } from '../../client/printer.ts'
+import { openSecretFiles } from '../../client/secret-files.ts'
+import { logConsole } from './console-lines.ts'
+import { readConfig } from './read-config.ts'
+import { serveGateway } from './serve-gateway.ts'
+import { unknownVariables } from './unknown-variables.ts'
+
+/** Serves a gateway with the configuration of an environment, until the signal aborts. Errors: of the configuration, and of the start. */
+export async function serve(io: Io, env: Io['env'], print: Printer): Promise<void> {
+  keepHeapSmall()
+  const [{ envToConfig }, { createApp }, { createLogger }] = await Promise.all([
+    import('../../config.ts'),
+    import('../../app.ts'),
+    import('../../logging/create-logger.ts'),
+  ])
+  const config = readConfig(envToConfig, env)
+  // Node opens standard error when it is first asked for it. Where that is a pipe, writes to it do not block from then on.
+  void process.stderr
+  const log = createLogger(config.logLevel)
+  logConsole(console, log)
+  for (const unknown of unknownVariables(io.env)) log.warn(unknown, 'config.unknown_variable')
+  for (const open of openSecretFiles(io.env)) log.warn(open, 'config.secret_open')
+  process.once('exit', () => log.flush())
+  const terminal = io.isTerminal === true
+  await serveGateway(() => createApp(config, { log }), config, { print, log, terminal, signal: io.signal })
+}
+
+/**
+ * Lets V8 collect when the heap is 1.6 times the live size of the last collection. Its default is a multiple that depends on the
+ * machine's size, and it keeps the memory: 60 MB more with a backlog of 100,000 events. Collecting sooner costs CPU: a tenth more
+ * at 1.4 times, nothing measurable at 2 times.
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString('--heap-growing-percent=60')
+}
