@@ -43,12 +43,12 @@ export function hooks(
   harness: string,
   events: readonly string[],
   wanted: Wanted,
-  form: (command: string) => Value,
+  form: (command: string, event: string) => Value,
 ): Piece[] {
   return events.map((event) => ({
     kind: 'element',
     path: ['hooks', event],
-    value: form(hookCommand(harness, event, wanted)),
+    value: form(hookCommand(harness, event, wanted), event),
   }))
 }
 

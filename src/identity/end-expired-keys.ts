@@ -1,5 +1,5 @@
 import type { Sweep } from '../lib/sweeper.ts'
-import { gatewayIdentity } from '../registry/agents/identity.ts'
+import { gatewayIdentity, identitiesOf, operatorId } from '../registry/agents/identity.ts'
 import { listExpiredKeys, revokeApiKey } from '../registry/callers/api-key-store.ts'
 import { listRevokedKeysInUse } from '../registry/callers/live-key.ts'
 import { listExpiredOperatorKeys, revokeOperatorKey } from '../registry/callers/operator-key-store.ts'
@@ -21,22 +21,28 @@ export function keySweep(context: KeyContext): Sweep {
     everyMs: sweepMs,
     async run(signal) {
       const ended = await endExpiredKeys(context, signal)
-      if (ended > 0) context.log.info({ ended }, 'key.expired')
-      return ended >= batchMax
+      const identity = await identitiesOf(
+        context.db,
+        ended.flatMap(({ agentId }) => agentId ?? []),
+      )
+      for (const { keyId, agentId } of ended) {
+        context.log.info({ agent: identity(agentId ?? operatorId), keyId }, 'key.expired')
+      }
+      return ended.length >= batchMax
     },
   }
 }
 
-/** Ends a batch of expired keys. Safe on several gateways at once. Returns how many keys it ended. */
-async function endExpiredKeys(context: KeyContext, signal: AbortSignal): Promise<number> {
+/** Ends a batch of expired keys. Safe on several gateways at once. Returns the keys that it ended. */
+async function endExpiredKeys(context: KeyContext, signal: AbortSignal): Promise<EndedKey[]> {
   const { db, clock } = context
   const now = clock.now()
-  let ended = 0
+  const ended: EndedKey[] = []
   for (const key of await listExpiredKeys(db, now, batchMax)) {
-    if (await end(context, key, (tx) => revokeApiKey(tx, key.keyId))) ended++
+    if (await end(context, key, (tx) => revokeApiKey(tx, key.keyId))) ended.push(key)
   }
   for (const keyId of await listExpiredOperatorKeys(db, now, batchMax)) {
-    if (await end(context, { keyId }, (tx) => revokeOperatorKey(tx, keyId))) ended++
+    if (await end(context, { keyId }, (tx) => revokeOperatorKey(tx, keyId))) ended.push({ keyId })
   }
   for (const keyId of await listRevokedKeysInUse(db, now - lateMs, revokedMax))
     await endLateComers(context, { keyId }, signal)

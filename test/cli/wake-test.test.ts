@@ -63,6 +63,9 @@ describe('rouse wake test', () => {
     const id = body.messages[0].messageId
     await gateway.call('POST', `/v1/messages/${id}/status`, { status: 'acked' }, { key: donna.key })
     expect(await testing.code).toBe(0)
+    expect(testing.stderr(), 'each proof as it comes').toMatch(
+      /^accepted; waits for up to 600 s\n(.*\n)*acked after \d+ ms\n$/,
+    )
     expect(testing.stdout()).toMatch(/proved: +acked after \d+ ms/)
     expect(testing.stdout()).toContain('Nothing wakes it')
   })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { logLines } from '../support/log-lines.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
@@ -245,7 +246,8 @@ test('with keep the resources of a revoked key move to the key that revokes it',
 
 test('the resources of an expired key end as after a revocation', async () => {
   const clock = new FakeClock()
-  await using gateway = await startGateway({ overrides: { clock } })
+  const { log, of } = logLines()
+  await using gateway = await startGateway({ overrides: { clock, log } })
   const donna = await gateway.addAgent('donna')
   const brief = await mint(gateway, donna.key, { expiresInSeconds: 60 })
   const left = await settleIn(gateway, brief.apiKey, 'http://127.0.0.1:9/')
@@ -257,6 +259,7 @@ test('the resources of an expired key end as after a revocation', async () => {
     },
     ({ reason }) => reason === 'key-expired',
   )
+  expect(of('key.expired')).toMatchObject([{ level: 'info', agent: '@donna', keyId: brief.keyId }])
   expect(await pushConfigs(gateway, donna, left.taskId)).toEqual([])
   const { keys } = (await gateway.call('GET', '/v1/agents/donna/keys')).body
   expect(keys).toContainEqual(expect.objectContaining({ keyId: brief.keyId, revokedAt: expect.any(String) }))

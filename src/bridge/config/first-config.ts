@@ -59,6 +59,9 @@ export function writeFirstConfig(path: string, config: FirstConfig): void {
     writeFileSync(path, `${JSON.stringify(config, null, 2)}\n`, { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new UsageError(`${path} is there already, and is not overwritten. Edit it.`, { cause: error })
+    throw new UsageError(
+      `${path} is there already, and is not overwritten. Add an entry to its "agents", as docs/bridge.md shows, and start the bridge again.`,
+      { cause: error },
+    )
   }
 }

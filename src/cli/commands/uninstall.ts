@@ -5,6 +5,7 @@ import { createPrinter } from '../../client/printer.ts'
 import type { Scope } from '../../config-files/record.ts'
 import { oneHarness } from '../../harnesses/harnesses.ts'
 import { applyUninstall, planUninstall } from '../install/install-files.ts'
+import { leftProfiles } from '../install/left-profiles.ts'
 import { diffText, resultText } from '../install/show.ts'
 import { clientCommand, commonOptions } from '../run/client-command.ts'
 import { uninstallBridge } from '../service/bridge-service.ts'
@@ -40,6 +41,10 @@ export function registerUninstall(program: Command, io: Io): void {
       if (dryRun) return io.stdout(diffText(work))
       const results = applyUninstall(io, work)
       const text = results.length === 0 ? `rouse install has written nothing for ${harness.title}.\n` : undefined
-      print.result({ harness: harness.id, scope, files: results }, () => text ?? resultText(io, harness, results))
+      const next = leftProfiles(io, work)
+      print.result({ harness: harness.id, scope, files: results, next }, () => {
+        const said = text ?? resultText(io, harness, results, 'restored')
+        return `${said}${next.map((note) => `${note}\n`).join('')}`
+      })
     })
 }

@@ -63,7 +63,7 @@ export function profileToMake(agent: string, { url }: GatewayClient, io: Io): Ch
  */
 export async function makeProfile(chosen: ChosenProfile, gateway: GatewayClient, io: Io): Promise<void> {
   const params = { handle: bareHandle(chosen.identity) }
-  const body = { label: `harness on ${hostname()}`.slice(0, labelMax) }
+  const body = { label: `harness on ${hostname()}`.slice(0, labelMax), scopes: [...harnessScopes] }
   const { apiKey } = await gateway.call('POST /v1/agents/:handle/keys', { params, body })
   const { current, byName } = readProfiles(io)
   const { url, project } = gateway
@@ -76,5 +76,12 @@ export async function makeProfile(chosen: ChosenProfile, gateway: GatewayClient,
   writeProfiles({ current, byName: new Map([...byName, [chosen.name, profile]]) }, io.env)
 }
 
+/** Errors: there is no such agent; the gateway cannot be reached, without which no key can be made. */
+export async function requireAgent(gateway: GatewayClient, identity: string): Promise<void> {
+  await gateway.call('GET /v1/agents/:handle', { params: { handle: bareHandle(identity) } })
+}
+
+/** A harness makes no keys. */
+const harnessScopes = ['read', 'send', 'work', 'manage'] as const
 /** The longest label of a key that is surely allowed. */
 const labelMax = 60

@@ -7,7 +7,7 @@ import type { Scope } from '../../config-files/record.ts'
 import { readRecords } from '../../config-files/record.ts'
 import { keyVariable } from '../../harnesses/entries.ts'
 import type { BridgeWay, Harness, HarnessFile, Wanted } from '../../harnesses/harness.ts'
-import { chooseProfile, makeProfile, noProfile, profileToMake } from './choose-profile.ts'
+import { chooseProfile, makeProfile, noProfile, profileToMake, requireAgent } from './choose-profile.ts'
 import { earlierWay } from './earlier-way.ts'
 import { applyInstall, planInstall } from './install-files.ts'
 import { isTemporary, launchOf } from './launch.ts'
@@ -46,6 +46,7 @@ export async function runInstall(
   const files = await chosenFiles(io, harness, options, wanted)
   const work = planInstall(io, files)
   if (options.dryRun) {
+    if (profile.isNew) await requireAgent(gateway, profile.identity)
     if (profile.isNew) print.note(`It would make a key for ${profile.identity}, and the profile ${profile.name}.`)
     io.stdout(diffText(work))
     if (diffText(work) === '') print.note('Nothing would change.')

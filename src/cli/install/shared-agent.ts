@@ -13,6 +13,6 @@ export function sharedAgent(io: Io, own: string, identity: string): string[] {
   const titles = [...new Set(records.map(([, { harness }]) => harnessOf(harness)?.title ?? harness))]
   if (titles.length === 0) return []
   return [
-    `${titles.join(' and ')} can speak for ${identity} too, but only the one that started last does. Give each its own agent: --agent <handle>.`,
+    `${new Intl.ListFormat('en').format(titles)} can speak for ${identity} too, but only the one that started last does. Give each its own agent: --agent <handle>.`,
   ]
 }

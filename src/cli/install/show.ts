@@ -17,10 +17,9 @@ function diffOf({ file, plan }: FileWork): string {
   return createTwoFilesPatch(from, file.path, before, plan.text, '', '').replace(/^=+\n/, '')
 }
 
-const actionWords = { written: 'written', unchanged: 'as it was', removed: 'removed' } as const
-
-/** What was done with the files of a harness. */
-export function resultText(io: Io, { title }: Harness, results: readonly FileResult[]): string {
+/** What was done with the files of a harness. `written`: the word for a file that was changed. */
+export function resultText(io: Io, { title }: Harness, results: readonly FileResult[], written = 'written'): string {
+  const actionWords = { written, unchanged: 'as it was', removed: 'removed' } as const
   const lines = results.flatMap(({ path, holds, action, backup, foreign, changed }) => [
     `  ${actionWords[action].padEnd(9)}  ${plain(path)}${holds === '' ? '' : `  (${holds})`}`,
     ...(backup === undefined ? [] : [`             backup: ${plain(backup)}`]),

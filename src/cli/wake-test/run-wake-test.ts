@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
+import type { Receipt } from '../../words/mail.ts'
 import { readPages } from '../run/read-pages.ts'
 import { isOpen, type MessageEvidence, messageEvidence, type RouteEvidence, routeEvidence } from './evidence.ts'
 
@@ -19,6 +20,8 @@ interface TestOptions {
   readonly handle: string
   readonly waitMs: number
   readonly signal: AbortSignal | undefined
+  /** Called with each stronger proof. */
+  readonly noteProof: (message: MessageEvidence) => void
 }
 
 const lookMs = 300
@@ -27,7 +30,10 @@ const lookMs = 300
  * Sends an agent a message that asks for an acknowledgement, and collects the evidence until the agent has acknowledged it or the time is over.
  * Errors: `Refused`, `Unreachable`.
  */
-export async function runWakeTest(gateway: GatewayClient, { handle, waitMs, signal }: TestOptions): Promise<WakeTest> {
+export async function runWakeTest(
+  gateway: GatewayClient,
+  { handle, waitMs, signal, noteProof }: TestOptions,
+): Promise<WakeTest> {
   const agent = `@${handle}`
   const nonce = randomBytes(4).toString('hex')
   const { session, presence } = await gateway.call('GET /v1/agents/:handle', { params: { handle } })
@@ -40,9 +46,12 @@ export async function runWakeTest(gateway: GatewayClient, { handle, waitMs, sign
   const { messageId } = await gateway.call('POST /v1/messages', { body })
   const read = () => gateway.call('GET /v1/messages/:id', { params: { id: messageId } })
   const endsAt = performance.now() + waitMs
+  let receipt: Receipt | undefined
   for (;;) {
     const { recipients, createdAt } = await read()
     const message = messageEvidence(recipients[0]!, createdAt)
+    if (message.receipt !== receipt) noteProof(message)
+    receipt = message.receipt
     if (!isOpen(message) || performance.now() >= endsAt || signal?.aborted) {
       const routes = await routesOf(gateway, { agent, messageId, sentAt: createdAt })
       const seen = session && { surface: session.surface, presence: presence.state }

@@ -40,11 +40,14 @@ export const codexInstall: Install = {
       json(
         join(directory, 'hooks.json'),
         'hooks',
-        hooks('codex', claudeEvents, wanted, grouped({ timeout: hookSeconds })),
+        hooks('codex', claudeEvents, wanted, (command, event) => grouped({ timeout: timeoutOf(event) })(command)),
       ),
     ]
   },
 }
+
+/** Codex gives a hook of `SessionEnd` three seconds at most, and warns of more at each start. */
+const timeoutOf = (event: string): number => (event === 'SessionEnd' ? 3 : hookSeconds)
 
 /** In TOML the tables of a table come after its other values. */
 function tablesLast(entry: Entry): Entry {

@@ -230,6 +230,14 @@ test('an entry that the user has changed is named, and left', async () => {
   expect(existsSync(home.at('.codex/hooks.json'))).toBe(false)
 })
 
+test('Codex gives the hook of SessionEnd three seconds, and the others more', async () => {
+  using home = makeHome()
+  await home.rouse('install', 'codex')
+  const { hooks } = JSON.parse(home.read('.codex/hooks.json'))
+  expect(hooks.SessionEnd[0].hooks[0].timeout).toBe(3)
+  expect(hooks.Stop[0].hooks[0].timeout).toBe(10)
+})
+
 test('another profile replaces the entries, and a permission that was given stays', async () => {
   using home = makeHome()
   home.write('.codex/config.toml', codexToml)
@@ -316,11 +324,20 @@ test('for an agent without a profile it makes a key and a profile, with the oper
   const { current, profiles } = JSON.parse(home.read('.config/rouse/profiles.json'))
   expect([current, profiles.erik.url, profiles.erik.identity]).toEqual(['donna', gateway.url, '@erik'])
   const whoami = await gateway.call('GET', '/v1/whoami', undefined, { key: profiles.erik.key })
-  expect(whoami.body.identity).toBe('@erik')
+  expect(whoami.body).toMatchObject({ identity: '@erik', scopes: ['read', 'send', 'work', 'manage'] })
   expect(Object.values(contents(home.path)).join()).not.toContain(profiles.erik.key)
 
-  const refused = await home.rouse(...argv.map((word) => (word === '@erik' ? '@nobody' : word)))
-  expect(refused.code).toBe(1)
+  const removed = await home.rouse('uninstall', 'codex')
+  expect(removed.stdout).toMatch(/The profile erik stays, and its key is still valid\. .*rouse agent key list @erik/)
+  await home.rouse(...argv)
+  await home.rouse('install', 'qwen', '--agent', '@erik')
+  expect((await home.rouse('uninstall', 'qwen')).stdout, 'codex has it too').not.toContain('stays')
+
+  const ofNobody = argv.map((word) => (word === '@erik' ? '@nobody' : word))
+  for (const flags of [['--dry-run'], []]) {
+    const { code, stderr } = await home.rouse(...ofNobody, ...flags)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('No such agent')])
+  }
   expect(home.read('.codex/config.toml')).not.toContain('nobody')
 })
 
