@@ -37,6 +37,7 @@ export const sizeLimits = {
   values: limit(20_000, 'values', 'values in a body'),
   depth: limit(64, 'levels', 'nested arrays and objects in a body'),
   id: limit(500, 'characters', 'an id, a key, a name or a concept that a client chooses'),
+  idempotencyKey: limit(255, 'characters', 'an idempotency key'),
   url: limit(2_048, 'characters', 'a URL or a URI'),
   items: limit(100, 'items', 'entries of a list in a request, where no other limit is named'),
   parts: limit(1_000, 'items', 'parts of a message or an artifact chunk'),

@@ -495,6 +495,8 @@ create index delivery_unfinished on delivery (subscription_id, event_id) where e
 -- The deliveries of a receipt, which names its wake by the event id alone. An expression, so that no other statement takes it: for an empty
 -- store it looks as good as the index of a subscription.
 create index delivery_by_event on delivery ((event_id || ''));
+-- The deliveries that wait for their next attempt, for what is shown of their subscription.
+create index delivery_retrying on delivery (subscription_id) where next_attempt_at is not null;
 
 -- Events that somebody asked to have sent again, beside the cursor.
 create table replay (

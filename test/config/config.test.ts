@@ -8,6 +8,7 @@ test('an empty environment is the default configuration', () => {
     grpc: { port: 4521, publicTarget: undefined },
     tls: undefined,
     connections: { max: 10_000, perAddress: 0 },
+    bodyMax: 1024 * 1024,
     wrongKeysMax: 600,
     dataDir: '.rouse',
     adminKeys: undefined,

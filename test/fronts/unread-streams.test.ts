@@ -57,7 +57,7 @@ interface World {
 /** A gateway with one large task. `stallSeconds`: how long a reader may read nothing. */
 async function openWorld(stallSeconds: number, counted: UnreadAnswers): Promise<World> {
   const overrides = { connectionBounds: { readerStall: stallSeconds }, unread: counted }
-  const gateway = await startGateway({ overrides })
+  const gateway = await startGateway({ env: { ROUSE_BODY_MAX: '4194304' }, overrides })
   await liftRates(gateway)
   const [donna, mallory, bob] = [
     await gateway.addAgent('donna'),

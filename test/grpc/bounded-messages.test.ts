@@ -85,34 +85,34 @@ const plain = (): Uint8Array =>
 test.each([
   ['1.0', 5, undefined],
   ['0.3', 5, legacyPath],
-])('a million parts over gRPC %s are refused before they are made', async (_, number, path) => {
-  const parts = Buffer.alloc(2_000_000)
+])('a hundred thousand parts over gRPC %s are refused before they are made', async (_, number, path) => {
+  const parts = Buffer.alloc(200_000)
   for (let at = 0; at < parts.length; at += 2) parts[at] = (number << 3) | 2
   const message = joined(field(1, 'm'), parts)
   const bytes = path ? field(1, message) : request(message)
   const started = servedMs()
   expect(await sendBytes(bytes, path)).toMatchObject({
     code: status.INVALID_ARGUMENT,
-    details: expect.stringContaining('100000 values'),
+    details: expect.stringContaining('20000 values'),
   })
   expect(servedMs() - started).toBeLessThan(2_000)
   await answersAtOnce()
 })
 
-test('so are a million references, and a million values of metadata', async () => {
-  const references = Buffer.concat(Array(1_000).fill(Buffer.concat(Array(1_000).fill(field(8, 'x')))))
-  expect((await sendBytes(request(references))).details).toContain('100000 values')
-  const values = Buffer.concat(Array(1_000).fill(Buffer.concat(Array(1_000).fill(field(1, field(1, ''))))))
+test('so are a hundred thousand references, and as many values of metadata', async () => {
+  const references = Buffer.concat(Array(100).fill(Buffer.concat(Array(1_000).fill(field(8, 'x')))))
+  expect((await sendBytes(request(references))).details).toContain('20000 values')
+  const values = Buffer.concat(Array(100).fill(Buffer.concat(Array(1_000).fill(field(1, field(1, ''))))))
   expect(
     (await sendBytes(joined(request(field(1, 'm')), field(4, field(1, field(2, field(6, values))))))).details,
-  ).toContain('100000 values')
+  ).toContain('20000 values')
   await answersAtOnce()
 })
 
 test.each([65, 1_000, 40_000])('metadata of %i levels is refused, and the connection continues', async (levels) => {
   const answer = await sendBytes(joined(request(field(1, 'm')), field(4, nestedStruct(levels))))
   expect(answer.code).toBe(status.INVALID_ARGUMENT)
-  expect(answer.details).toMatch(/64 levels|100000 values/)
+  expect(answer.details).toMatch(/64 levels|20000 values/)
   await answersAtOnce()
 })
 

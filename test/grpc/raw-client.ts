@@ -88,6 +88,7 @@ export function halfSent(
   stream.resume()
   stream.write(Buffer.concat([prefix, bytes.subarray(0, -1)]))
   return {
+    reached: () => new Promise((resolve, reject) => session.ping((error) => (error ? reject(error) : resolve()))),
     sendRest: () => {
       stream.end(bytes.subarray(-1))
       return status

@@ -15,7 +15,7 @@ function sized(bytes: number): string[] {
 }
 const largest = sized(max)
 const above = sized(max + 1)
-const refusal = { code: 'payload-too-large', limit: 'capabilitiesBytes', max }
+const refusal = { code: 'payload-too-large', limit: 'settings', max }
 
 /** As much as there could be before there was a limit. */
 const before = JSON.stringify(Array.from({ length: 100 }, (_, at) => `${at}`.padEnd(200, 'x')))

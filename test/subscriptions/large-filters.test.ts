@@ -24,7 +24,7 @@ const largest = (() => {
   return sized(max - Buffer.byteLength(JSON.stringify(sized(0))))
 })()
 
-const refusal = { code: 'payload-too-large', field: 'filters', limit: 'filterBytes', max }
+const refusal = { code: 'payload-too-large', field: 'filters', limit: 'settings', max }
 
 /** Subscriptions from before there was a limit. */
 async function subscribeBefore(gateway: TestGateway, agent: TestAgent, count: number): Promise<string[]> {
@@ -108,7 +108,7 @@ test('a page of subscriptions is bounded by its size, and each subscription is i
       seen.push(...body.subscriptions.map(({ subscriptionId }: JsonObject) => subscriptionId))
       token = body.nextPageToken
     }
-    expect(pages).toBe(2)
+    expect(pages).toBe(4)
     expect(seen).toEqual(ids)
   }
 })

@@ -17,7 +17,8 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
-const MiB = 1024 * 1024
+/** Bytes: an answer has room for not quite 27 of these. */
+const unit = Math.ceil(sizeLimits.answer.max / 27)
 const read = (id: string, query = '') => gateway.call('GET', `/v1/tasks/${id}${query}`, undefined, donna)
 const say = (taskId: string, text: string) => gateway.send('donna', text, { key: mallory.key, message: { taskId } })
 /** Of others' tasks these are as absent as the task. */
@@ -42,7 +43,7 @@ describe('a task that is full', () => {
     await set(id, 'message_count', sizeLimits.taskItems.max)
     await expect(say(id, 'one more')).rejects.toThrow(/can have at most 10000 messages.*new task.*referenceTaskIds/)
     const moved = await gateway.move(donna, id, 'working', { message: 'on it' })
-    expect([moved.status, moved.body.code, moved.body.limit]).toEqual([413, 'payload-too-large', 'messages'])
+    expect([moved.status, moved.body.code, moved.body.limit]).toEqual([413, 'payload-too-large', 'taskItems'])
     expect((await gateway.move(donna, id, 'completed')).status).toBe(200)
   })
 
@@ -50,7 +51,7 @@ describe('a task that is full', () => {
     const id = await start()
     await set(id, 'chunk_count', sizeLimits.taskItems.max)
     const { status, body } = await addPiece(id, { parts: [{ text: 'x' }] })
-    expect([status, body.limit]).toEqual([413, 'pieces'])
+    expect([status, body.limit]).toEqual([413, 'taskItems'])
   })
 
   test('refuses bytes from every caller, and can still be finished', async () => {
@@ -58,9 +59,9 @@ describe('a task that is full', () => {
     await set(id, 'size', sizeLimits.taskBytes.max - 1_000)
     const large = 'x'.repeat(2_000)
     await expect(say(id, large)).rejects.toThrow(/can have at most 134217728 bytes/)
-    expect((await addPiece(id, { parts: [{ text: large }] })).body.limit).toBe('bytes')
+    expect((await addPiece(id, { parts: [{ text: large }] })).body.limit).toBe('taskBytes')
     const together = [{ parts: [{ text: 'x'.repeat(400) }] }, { parts: [{ text: 'x'.repeat(600) }] }]
-    expect((await gateway.move(donna, id, 'working', { artifacts: together })).body.limit).toBe('bytes')
+    expect((await gateway.move(donna, id, 'working', { artifacts: together })).body.limit).toBe('taskBytes')
     await say(id, 'a word')
     expect((await gateway.move(donna, id, 'failed', { message: 'full' })).status).toBe(200)
   })
@@ -92,11 +93,11 @@ test('the size of a task is counted with every write', async () => {
 })
 
 describe('an answer', () => {
-  /** Nine artifacts of 3 MiB, with a message of the same size before and after each. */
+  /** Nine artifacts of three units, with a message of the same size before and after each. */
   async function startLarge(): Promise<string> {
     const id = await start()
-    for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: `a${n}`, parts: [{ text: `${n}`.repeat(3 * MiB) }] })
-    await say(id, 'm'.repeat(5 * MiB))
+    for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: `a${n}`, parts: [{ text: `${n}`.repeat(3 * unit) }] })
+    await say(id, 'm'.repeat(5 * unit))
     await say(id, 'the newest')
     return id
   }
@@ -104,7 +105,7 @@ describe('an answer', () => {
   test('has the first pieces and the newest messages that fit, and counts the rest', async () => {
     const id = await startLarge()
     const { body } = await read(id)
-    expect(JSON.stringify(body).length).toBeLessThan(sizeLimits.answer.max + MiB)
+    expect(JSON.stringify(body).length).toBeLessThan(sizeLimits.answer.max + unit)
     expect(body.artifacts.map((artifact: { artifactId: string }) => artifact.artifactId)).toEqual(
       Array.from({ length: 8 }, (_, n) => `a${n}`),
     )
@@ -122,7 +123,7 @@ describe('an answer', () => {
     }
     for (let token = ''; ; ) {
       const page = (await read(id, `/artifacts${token && `?pageToken=${token}`}`)).body
-      expect(JSON.stringify(page).length).toBeLessThan(sizeLimits.answer.max + MiB)
+      expect(JSON.stringify(page).length).toBeLessThan(sizeLimits.answer.max + unit)
       pieces.push(...page.pieces.map((piece: { artifact: { artifactId: string } }) => piece.artifact.artifactId))
       token = page.nextPageToken
       if (!token) break
@@ -136,7 +137,7 @@ describe('an answer', () => {
 
   test('does not count replaced pieces of an artifact', async () => {
     const id = await start()
-    for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: 'a', parts: [{ text: `${n}`.repeat(3 * MiB) }] })
+    for (let n = 0; n < 9; n++) await addPiece(id, { artifactId: 'a', parts: [{ text: `${n}`.repeat(3 * unit) }] })
     await addPiece(id, { artifactId: 'a', parts: [{ text: 'and more' }] }, { append: true })
     const { body } = await read(id)
     expect(body.artifacts).toHaveLength(1)
@@ -150,7 +151,7 @@ describe('an answer', () => {
   test('with many tasks ends when it is full, and the next page continues there', async () => {
     const team = await gateway.addAgent('team')
     const ids: string[] = []
-    for (let n = 0; n < 9; n++) ids.unshift((await gateway.send('team', 'x'.repeat(4 * MiB), { key: mallory.key })).id)
+    for (let n = 0; n < 9; n++) ids.unshift((await gateway.send('team', 'x'.repeat(4 * unit), { key: mallory.key })).id)
     const headers = { 'A2A-Version': '1.0' }
     const pageOf = (path: string, token: string) =>
       gateway.call('GET', `${path}${token && `&pageToken=${token}`}`, undefined, { key: team.key, headers })
@@ -165,7 +166,7 @@ describe('an answer', () => {
       }
       expect(listed).toEqual(ids)
       expect(sizes.length).toBe(2)
-      expect(Math.max(...sizes)).toBeLessThan(sizeLimits.answer.max + MiB)
+      expect(Math.max(...sizes)).toBeLessThan(sizeLimits.answer.max + unit)
     }
     // Without history all of them fit.
     expect((await pageOf('/v1/tasks?pageSize=100&historyLength=0', '')).body.tasks).toHaveLength(9)
@@ -184,7 +185,7 @@ describe('an answer', () => {
 
 test('a hundred messages of many small values are cut to the size of an answer, quickly', async () => {
   const id = await start()
-  const data = Array(45_000).fill([])
+  const data = Array(9_000).fill([])
   const message = { taskId: id, parts: [{ data }] }
   for (let n = 0; n < 30; n++)
     await gateway.send('donna', '', { key: mallory.key, message, configuration: { historyLength: 0 } })

@@ -154,7 +154,7 @@ export class StreamWakes implements AsyncDisposable {
         admission.charge(caller, 'changesPerDay', '', changesOf(subscriptions))
       }
       this.#isCounted = true
-      if (resyncs > 0) admission.spend(caller, 'heavyPerMinute', 'resync', resyncs)
+      if (resyncs > 0) admission.spend(caller, 'heavyPerMinute', resyncOperation.name, resyncs)
       return 0
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'rate-limited') throw error

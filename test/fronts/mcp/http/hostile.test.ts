@@ -14,7 +14,7 @@ test('a client that begins sessions without end has a bounded number of them, an
   const donna = await gateway.addAgent('donna')
   const mallory = await gateway.addAgent('mallory')
   const session = await beginSession(gateway, donna)
-  const limits = { requestsPerMinute: 150, mcpSessionsPerMinute: 0 }
+  const limits = { requestsPerMinute: 150, heavyPerMinute: 0 }
   await gateway.call('PATCH', '/v1/projects/default', { limits })
   const flood = Array.from({ length: 300 }, () => post(gateway, mallory, initialize()))
   expect((await post(gateway, donna, ping, session)).status).toBe(200)
@@ -43,10 +43,10 @@ test('a listen request names so many resources', async () => {
   const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' }
   const many = Array.from({ length: 5_000 }, (_, at) => `rouse://task/${at}`)
   const answer = await post(gateway, donna, listen(many), headers)
-  expect([answer.status, answer.body.error.data.limit]).toEqual([400, 'mcpResources'])
+  expect([answer.status, answer.body.error.data.limit]).toEqual([400, 'items'])
   expect((await post(gateway, donna, listen([`rouse://${'x'.repeat(3_000)}`]), headers)).status).toBe(400)
   const long = await post(gateway, donna, listen(many.slice(0, 10).map((uri) => uri.padEnd(2_000, 'x'))), headers)
-  expect([long.status, long.body.error.data.limit]).toEqual([400, 'mcpUriBytes'])
+  expect([long.status, long.body.error.data.limit]).toEqual([400, 'uriBytes'])
 })
 
 test('a client whose session is gone gets an error, and can open a new session', async () => {

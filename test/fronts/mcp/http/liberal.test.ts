@@ -96,7 +96,7 @@ describe('what is refused is answered with its id', () => {
     ['parameters that are none', { jsonrpc: '2.0', id: 'a', method: 'ping', params: [1] }, 400],
     ['no session', { ...ping, id: 'a' }, 400],
     ['an unknown session', { ...ping, id: 'a', session: 'x' }, 404],
-    ['too much of a client', initialize({ clientInfo: { name: 'x'.repeat(20_000), version: '1' } }), 413],
+    ['too much of a client', initialize({ clientInfo: { name: 'x'.repeat(40_000), version: '1' } }), 413],
     ['no version', initialize({ protocolVersion: null }), 200],
   ])('%s', async (_what, { session, ...request }: { session?: string; id?: unknown }, expected) => {
     const { status, body } = await post(gateway, donna, request, session ? { 'mcp-session-id': session } : {})

@@ -102,13 +102,13 @@ test('one key has so many sessions: the one that was not used for the longest ti
 })
 
 test.each([
-  ['a long id', { ...ping, id: 'x'.repeat(201) }, 400],
+  ['a long id', { ...ping, id: 'x'.repeat(501) }, 400],
   ['a batch without messages', [], 400],
-  ['a long batch', Array(51).fill(ping), 400],
+  ['a long batch', Array(101).fill(ping), 400],
   ['something else', { hello: 'world' }, 400],
   ['much nesting', `${'['.repeat(100)}${']'.repeat(100)}`, 400],
   ['no JSON', '{"jsonrpc"', 400],
-  ['large client information', initialize({ clientInfo: { name: 'x'.repeat(20_000), version: '1' } }), 413],
+  ['large client information', initialize({ clientInfo: { name: 'x'.repeat(40_000), version: '1' } }), 413],
 ])('%s is refused', async (_what, body, status) => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
