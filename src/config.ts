@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Env, EnvReader } from './lib/env-reader.ts'
-import { connectionLimits, gatewayLimits, KiB, MiB, sizeLimits } from './limits.ts'
+import { bodyCeiling, connectionLimits, gatewayLimits, KiB, sizeLimits } from './limits.ts'
 import { createAddressPolicy } from './security/address-policy.ts'
 import { createClientAddress } from './security/client-address.ts'
 import {
@@ -78,7 +78,7 @@ export function envToConfig(env: Env): Config {
     http,
     grpc: readGrpc(read, http.port),
     tls,
-    bodyMax: read.number('ROUSE_BODY_MAX', sizeLimits.body.max, 64 * KiB, 16 * MiB),
+    bodyMax: read.number('ROUSE_BODY_MAX', sizeLimits.body.max, 64 * KiB, bodyCeiling),
     connections: readConnections(read, http, tls),
     wrongKeysMax: read.limit('ROUSE_WRONG_KEYS_PER_MINUTE', gatewayLimits.wrongKeys.max, 1_000_000),
     dataDir: readDataDir(read),

@@ -49,6 +49,9 @@ export const sizeLimits = {
   taskBytes: limit(128 * MiB, 'bytes', 'messages, artifacts and metadata of a task'),
 } as const satisfies Record<string, Limit>
 
+/** The most that `ROUSE_BODY_MAX` may be, in bytes. */
+export const bodyCeiling = 16 * MiB
+
 /** The content of an answer is at most this many times as large as a body may be. */
 export const answerFactor = 4
 

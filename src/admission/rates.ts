@@ -53,7 +53,7 @@ export class Rates {
       this.#require(caller, 'megabytesPerMinute', counted, now, 0)
     }
     const rate: Rate = { name: 'requestsPerMinute', kind: '' }
-    this.#spend(caller, rate.name, [...ofKey(caller), ...countedBy(caller, rate)], count)
+    this.#spend(caller, rate.name, countedBy(caller, rate), count)
   }
 
   /** Counts acts of an agent, all or none. Errors: `rate-limited`. */
@@ -99,7 +99,7 @@ export class Rates {
   }
 }
 
-/** The buckets of an agent and its project. A key of an operator may do as much as a project. */
+/** The buckets of an agent and its project, and for requests that of the key. A key of an operator may do as much as a project. */
 function countedBy(caller: Caller, { name, kind }: Rate): Counted[] {
   const max = limitFor(caller, name)
   if (max === 0) return []
@@ -108,16 +108,12 @@ function countedBy(caller: Caller, { name, kind }: Rate): Counted[] {
   const ofProject = { max: max * projectFactor, bucket: bucketOf(name, max, projectFactor) }
   if (caller.kind === 'operator') return [{ key: `${name} ${keyId}`, whose: 'key', ...ofProject }]
   return [
+    ...(name === 'requestsPerMinute'
+      ? [{ key: `requests ${keyId}`, whose: 'key' as const, max, bucket: bucketOf(name, max, 1) }]
+      : []),
     { key: `${name}${kind} ${id}`, whose: 'agent', max: ofAgent, bucket: bucketOf(name, ofAgent, 1) },
     { key: `${name}${kind} project ${projectId}`, whose: 'project', ...ofProject },
   ]
-}
-
-function ofKey(caller: Caller): Counted[] {
-  const max = limitFor(caller, 'requestsPerMinute')
-  if (max === 0 || caller.kind === 'operator') return []
-  const bucket = bucketOf('requestsPerMinute', max, 1)
-  return [{ key: `requestsOfKey ${caller.keyId}`, whose: 'key', max, bucket }]
 }
 
 function bucketOf(name: RateName, max: number, factor: number): Bucket {

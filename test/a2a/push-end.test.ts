@@ -129,10 +129,11 @@ test('a receiver that refuses degrades only its config: the task continues, and 
   const warned = { taskId: id, configId: 'mine', reason: 'http-403' }
   await until(
     () => warnings.length,
-    (count) => count === 2,
+    (count) => count === 3,
   )
   expect(warnings).toEqual([
     ['wake.attempted', expect.objectContaining({ status: 403 })],
+    ['wake.given_up', expect.objectContaining(warned)],
     ['subscription.degraded', expect.objectContaining(warned)],
   ])
   expect(await push.get(id)).toMatchObject({ id: 'mine' })

@@ -55,9 +55,9 @@ interface World {
 }
 
 /** A gateway with one large task. `stallSeconds`: how long a reader may read nothing. */
-async function openWorld(stallSeconds: number, counted: UnreadAnswers): Promise<World> {
+async function openWorld(stallSeconds: number, counted: UnreadAnswers, bodyMax = MB): Promise<World> {
   const overrides = { connectionBounds: { readerStall: stallSeconds }, unread: counted }
-  const gateway = await startGateway({ env: { ROUSE_BODY_MAX: '4194304' }, overrides })
+  const gateway = await startGateway({ env: { ROUSE_BODY_MAX: `${bodyMax}` }, overrides })
   await liftRates(gateway)
   const [donna, mallory, bob] = [
     await gateway.addAgent('donna'),
@@ -192,7 +192,7 @@ describe.each(onPostgres ? streams.slice(0, 1) : streams)('streams over $name th
 
 test.skipIf(onPostgres)('a key with too many unread answers is refused more; other keys are not', async () => {
   // Even on a slow machine, no reader is cut off before the last answer was requested.
-  const world = await openWorld(300, new UnreadAnswers(bytesMax))
+  const world = await openWorld(300, new UnreadAnswers(bytesMax), 4 * MB)
   const { gateway, mallory, bob, taskId } = world
   await using _ = gateway
   const read = () => openUnread('GET', `/v1/tasks/${taskId}`, undefined, {}, world)
@@ -221,7 +221,7 @@ test.skipIf(onPostgres)('a key with too many unread answers is refused more; oth
 })
 
 test.skipIf(onPostgres)('a second key of the agent is refused too, though it has read everything', async () => {
-  const world = await openWorld(300, new UnreadAnswers(2 * MB))
+  const world = await openWorld(300, new UnreadAnswers(2 * MB), 4 * MB)
   const { gateway, mallory, bob, taskId } = world
   await using _ = gateway
   const second = await gateway.call('POST', '/v1/agents/mallory/keys', {})

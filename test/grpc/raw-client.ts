@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
+import { promisify } from 'node:util'
 import type { StreamResponse } from '@a2a-js/sdk'
 import { LegacyA2AService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
 import { decodeErrorInfo, decodeStatus } from '@a2a-js/sdk/errors/grpc'
@@ -51,6 +53,8 @@ export function rawClient(
 
 /** A call whose message is on its way. */
 interface HalfSent extends Disposable {
+  /** Resolves when the gateway has read what was sent. */
+  reached(): Promise<void>
   /** Sends the rest of the message. Resolves with the gRPC status of the answer. */
   sendRest(): Promise<number>
 }
@@ -88,7 +92,10 @@ export function halfSent(
   stream.resume()
   stream.write(Buffer.concat([prefix, bytes.subarray(0, -1)]))
   return {
-    reached: () => new Promise((resolve, reject) => session.ping((error) => (error ? reject(error) : resolve()))),
+    reached: async () => {
+      if (session.connecting) await once(session, 'connect')
+      await promisify(session.ping.bind(session) as (done: (error: Error | null) => void) => void)()
+    },
     sendRest: () => {
       stream.end(bytes.subarray(-1))
       return status

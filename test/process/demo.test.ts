@@ -6,8 +6,8 @@ import { buildWords } from '../support/program/rouse-words.ts'
 const steps = [
   /gateway +listens at/,
   /peer +left a task over A2A, which nobody is there to take/,
+  /harness +found mail that waited, from @lola/,
   /harness +runs in its own process/,
-  /harness +woken by wake\/digest \(waiting\)/,
   /harness +completed it/,
   /peer +sends over A2A/,
   /harness +woken by wake\/task_state_changed \(Submitted\)/,
@@ -16,7 +16,7 @@ const steps = [
 ]
 
 // D29
-test('the demo wakes a harness by what was sent before it started, and by what is sent while it runs', async () => {
+test('the demo gives a harness what was sent before it started, and wakes it by what is sent while it runs', async () => {
   await using demo = runRouse(['demo', '--exit', '--port', '0'], {}, buildWords())
   const { code, stdout, stderr } = await demo.exited
   expect(code, stderr).toBe(0)

@@ -54,7 +54,10 @@ test('an agent has no more large bodies than there is room for, but always one, 
 
 test('large pushes to receivers that do not answer wait for each other; small ones do not, and none is lost', async () => {
   const clock = new FakeClock()
-  await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30', ROUSE_BODY_MAX: '4194304' }, overrides: { clock } })
+  await using gateway = await startGateway({
+    env: { ROUSE_WEBHOOK_TIMEOUT: '30', ROUSE_BODY_MAX: '4194304' },
+    overrides: { clock },
+  })
   const held: ServerResponse[] = []
   await using receiver = await startReceiver((_push, answer) => void held.push(answer))
   await using other = await startReceiver()

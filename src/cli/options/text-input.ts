@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
-import { sizeLimits } from '../../limits.ts'
+import { bodyCeiling } from '../../limits.ts'
 
-/** The most that the gateway takes in one message. */
-const bytesMax = sizeLimits.body.max
+/** The most that any gateway takes in one message. One that takes less says so itself. */
+const bytesMax = bodyCeiling
 
 interface TextSource {
   /** The words on the command line; `-` alone is standard input. */
@@ -62,5 +62,5 @@ function bounded(text: string, from: string): string {
 }
 
 function tooLarge(from: string): UsageError {
-  return new UsageError(`${from} is larger than the ${bytesMax / 2 ** 20} MiB that the gateway takes.`)
+  return new UsageError(`${from} is larger than the ${bytesMax / 2 ** 20} MiB that a gateway takes.`)
 }
