@@ -1,3 +1,4 @@
+import type { Overload } from './admission/overload.ts'
 import type { UnreadAnswers } from './admission/unread-answers.ts'
 import type { Config } from './config.ts'
 import type { ConnectionBounds } from './fronts/connection-bounds.ts'
@@ -17,6 +18,7 @@ export interface Overrides {
   readonly log?: Logger
   readonly connectionBounds?: Partial<ConnectionBounds>
   readonly unread?: UnreadAnswers
+  readonly overload?: Pick<Overload, 'isOver'>
   /** How the host names of webhooks are resolved. */
   readonly names?: NameResolverOptions
 }
@@ -46,8 +48,8 @@ export function createApp(config: Config, overrides: Overrides = {}): Gateway {
       return running.adminKey
     },
     async start() {
-      const { random = Math.random, names = {}, connectionBounds: bounds, unread } = overrides
-      const world = { clock, storeClock, log, random, names, stopping: stopping.signal, bounds, unread }
+      const { random = Math.random, names = {}, connectionBounds: bounds, unread, overload } = overrides
+      const world = { clock, storeClock, log, random, names, stopping: stopping.signal, bounds, unread, overload }
       running = await openGateway(config, world)
       const { url, grpcTarget, adminKeyFile, warnings } = running
       return { url, grpcTarget, adminKeyFile, warnings }

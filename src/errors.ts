@@ -20,7 +20,6 @@ export const problems = {
   'session-not-found': { status: 404, title: 'No such session' },
   'project-not-found': { status: 404, title: 'No such project' },
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
-  'request-timeout': { status: 408, title: 'The request arrived too slowly' },
   'ambiguous-address': { status: 409, title: 'The address names more than one agent' },
   'claim-conflict': { status: 409, title: 'Another owner has claimed this ref' },
   'agent-exists': { status: 409, title: 'The handle or an alias is taken' },

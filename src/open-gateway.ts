@@ -110,7 +110,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
 
   // callers
   const { bodyMax } = config
-  const admission = new Admission({ clock, bodyMax, unread: world.unread })
+  const admission = new Admission({ clock, bodyMax, unread: world.unread, overload: world.overload })
   undo.defer(() => admission[Symbol.dispose]())
   const openCalls = new OpenCalls(clock)
   undo.defer(() => openCalls[Symbol.dispose]())

@@ -1,3 +1,4 @@
+import type { Overload } from './admission/overload.ts'
 import type { UnreadAnswers } from './admission/unread-answers.ts'
 import type { ConnectionBounds } from './fronts/connection-bounds.ts'
 import type { Clock } from './lib/clock.ts'
@@ -31,4 +32,5 @@ export interface World {
   readonly stopping: AbortSignal
   readonly bounds: Partial<ConnectionBounds> | undefined
   readonly unread: UnreadAnswers | undefined
+  readonly overload: Pick<Overload, 'isOver'> | undefined
 }

@@ -52,11 +52,8 @@ export async function startGateway({ dataDir, env: more = {}, flags = [], onLine
 export async function liftRates(gateway) {
   const limits = {
     requestsPerMinute: 0,
-    projectRequestsPerMinute: 0,
     megabytesPerMinute: 0,
-    largeMegabytesPerMinute: 0,
     bytesStored: 0,
-    projectBytesStored: 0,
     changesPerDay: 0,
   }
   for (const [name, max] of Object.entries(limits)) {

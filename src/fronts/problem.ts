@@ -11,17 +11,16 @@ import { unreadable } from './unreadable.ts'
 /** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members; or in the form of its protocol, as JSON. */
 export function sendProblem(res: ServerResponse, problem: Problem, instance: string, body?: object): void {
   if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
-  if (problem.status === 503) res.setHeader('Retry-After', '1')
-  if (problem.status === 429) res.setHeader('Retry-After', retrySecondsOf(problem))
+  if (problem.status === 429 || problem.status === 503) res.setHeader('Retry-After', retrySecondsOf(problem))
   setEncodings(res, problem)
   res.statusCode = problem.status
   res.setHeader('Content-Type', body ? 'application/json' : 'application/problem+json')
   res.end(JSON.stringify(body ?? problemBody(problem, instance)))
 }
 
-/** Returns the `Retry-After` of a reached limit, in seconds. */
-export function retrySecondsOf({ extra }: Problem): string {
-  return String(extra.retryAfterSeconds ?? 60)
+/** Returns the `Retry-After` of a reached limit, or of a gateway that cannot serve now, in seconds. */
+export function retrySecondsOf({ extra, status }: Problem): string {
+  return String(extra.retryAfterSeconds ?? (status === 503 ? 1 : 60))
 }
 
 /** Says how a body may be encoded, in the answer to one that is not (RFC 9110 section 12.5.3). */

@@ -1,4 +1,5 @@
 import Sqlite from 'better-sqlite3'
+import type { Overrides } from '../../src/app.ts'
 import { besideStore } from '../support/store.ts'
 import { type Arrange, exchange, type Request, type World } from './exchange.ts'
 import type { FixtureCase } from './fixture.ts'
@@ -109,8 +110,14 @@ export const refusalCases: readonly FixtureCase[] = [
     ...get('/v1/tasks'),
     headers: Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`x-${n}`, ''])),
   })),
-  problem('payload-too-large', 'The body has more than 4 MiB.', () =>
-    post('/v1/agents', { handle: '@donna', description: 'x'.repeat(4_194_304) }),
+  problem('payload-too-large', 'The body has more than 1 MiB.', () =>
+    post('/v1/agents', { handle: '@donna', description: 'x'.repeat(1_048_576) }),
+  ),
+  problem(
+    'overloaded',
+    'The gateway has more work than it can do: try again.',
+    async ({ gateway }) => get('/v1/tasks', (await gateway.addAgent('@donna')).key),
+    { overload: { isOver: () => true } },
   ),
   problem('internal', 'The gateway failed: the reason is in its log alone.', async ({ gateway }) => {
     await besideStore(gateway.dataDir, 'alter table claim rename to lost')
@@ -126,8 +133,8 @@ export const refusalCases: readonly FixtureCase[] = [
   },
 ]
 
-function problem(name: string, shows: string, arrange: Arrange): FixtureCase {
-  return { folder: `problems/${name}`, shows, render: () => exchange(arrange) }
+function problem(name: string, shows: string, arrange: Arrange, more: Overrides = {}): FixtureCase {
+  return { folder: `problems/${name}`, shows, render: () => exchange(arrange, more) }
 }
 
 async function begin({ gateway }: World, key: string, fields: object = {}): Promise<string> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
+import { liftRates, startGateway } from '../support/gateway.ts'
 
 const handover = 'sunset-protocol-handover'
 
@@ -32,8 +32,7 @@ test('a fresh process finds the handover note: its pending signals carry the con
 
 test('a page that looks for a rare concept is bounded, and says where the next one begins', async () => {
   await using gateway = await startGateway()
-  const limits = { requestsPerMinute: 0, projectRequestsPerMinute: 0 }
-  await gateway.call('PATCH', '/v1/projects/default', { limits })
+  await liftRates(gateway)
   const donna = await gateway.addAgent('donna')
   const send = (n: number) =>
     gateway.call('POST', '/v1/messages', {

@@ -77,6 +77,19 @@ test('mail to everybody counts once for each fifty recipients, and never more th
   await expect(sendWith(1, '@agent0')).rejects.toMatchObject({ code: 'rate-limited' })
 })
 
+test('the agents of a project have twenty times the rate of one together, and the refusal names the limit that raises it', async () => {
+  const agents = Array.from({ length: 21 }, (_, n) => `agent${n}`)
+  await using office = await openOffice('donna', ...agents)
+  const context = office.limited({ perMinute: 1, stormTurns: 0, stormMessages: 0 })
+  const send = (from: string) => sendMail(context, office.caller(from), mail('@donna'))
+  for (const from of agents.slice(1)) await send(from)
+  await expect(send('agent0')).rejects.toMatchObject({
+    code: 'rate-limited',
+    message: expect.stringMatching(/^Project default has used up messagesPerMinute: .* 20 messages/),
+    extra: { limit: 20, limitName: 'messagesPerMinute' },
+  })
+})
+
 test('the log has one event for a limit each minute, not one for each refusal', async () => {
   await using office = await openOffice('lola', 'donna')
   const context = office.limited({ perMinute: 1, stormTurns: 0, stormMessages: 0 })

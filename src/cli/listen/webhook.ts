@@ -6,7 +6,6 @@ import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { Trigger } from '../../words/events.ts'
-import { commandOutput } from './command-output.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { WakeQueue } from './webhook-queue.ts'
 import { WakeReceiver } from './webhook-receiver.ts'
@@ -81,7 +80,9 @@ async function handle(wake: Wake, { exec }: WebhookOptions, io: Io, print: Print
   await runWakeCommand(wake, {
     command: exec,
     env: io.env,
-    ...commandOutput(io, print),
+    // With --json, standard output carries wakes only.
+    stdout: print.json ? io.stderr : io.stdout,
+    stderr: io.stderr,
     signal: io.signal,
   })
 }

@@ -56,8 +56,8 @@ interface Refusal {
 const refusals: Record<Charge['kind'], (refused: Refused) => Refusal> = {
   project: ({ projectId, limit }) => ({
     code: 'rate-limited',
-    limitName: 'projectMessagesPerMinute',
-    says: `Project ${projectId} has used up projectMessagesPerMinute: its agents have sent ${limit} messages within a minute. Wait {wait}. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
+    limitName: 'messagesPerMinute',
+    says: `Project ${projectId} has used up messagesPerMinute: its agents together have sent ${limit} messages within a minute. Wait {wait}. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
   }),
   sender: ({ from, limit }) => ({
     code: 'rate-limited',
