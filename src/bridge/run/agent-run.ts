@@ -76,7 +76,11 @@ export class AgentRun {
     const gateway = this.#gateway
     this.session = new OwnSession(gateway, now)
     this.#conversations = new Conversations(agent, host, this.session, parts.others)
-    this.#outbox = new ReceiptOutbox({ gateway, refused: (error) => this.#state.reportRefused(error) })
+    this.#outbox = new ReceiptOutbox({
+      gateway,
+      refused: (error) => this.#state.reportRefused(error),
+      givenUp: (eventId) => note(`The wake ${eventId} is given up. Its mail stays unread: rouse inbox --unread`),
+    })
     this.#recovery = new Recovery({ gateway, now, note, times })
     const reported = () => this.#conversations.reported()
     this.#presence = new PresenceReport({

@@ -22,6 +22,8 @@ interface OutboxOptions {
   readonly gateway: GatewayClient
   /** Called with a refusal that does not pass: the key was revoked. */
   readonly refused: (error: unknown) => void
+  /** Called with a wake that has failed, and that the gateway does not send again. */
+  readonly givenUp: (eventId: string) => void
 }
 
 const retryMs = { first: 1_000, max: 30_000 } as const
@@ -72,7 +74,10 @@ export class ReceiptOutbox {
       // A signal of its own: receipts are still sent when the bridge stops.
       const transport = { signal: new AbortController().signal, timeoutMs, mail: 'none' as const }
       try {
-        await this.#options.gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })
+        const { receipts } = await this.#options.gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })
+        for (const [at, { eventId, outcome }] of receipts.entries()) {
+          if (outcome === 'failed' && body[at]?.step === 'failed') this.#options.givenUp(eventId)
+        }
         delayMs = retryMs.first
       } catch (error) {
         if (this.#stopping.signal.aborted) return

@@ -44,6 +44,9 @@ test('an agent whose wakes failed until the gateway stopped them is woken again 
     )
   }
   await until(isDegraded, (found) => found)
+  expect(bridge.notes.filter((note) => /The wake \w{26} is given up\. Its mail stays unread/.test(note))).toHaveLength(
+    3,
+  )
   expect(bridge.notes.find((note) => /have stopped/.test(note))).toMatch(
     /3 events failed in a row; the last: .*in 1 s, or at once with: rouse sub update WAKE_SUB:\S+ --status active$/,
   )
