@@ -154,6 +154,24 @@ test('--exec gets the wake on its input and the ids in its environment, and noth
   expect(variables).toBe('wake/sent_to_me|01HWAKE0000000000000000001|7| $(id)|WAKE_SUB:1|||||donna.key|kept')
 })
 
+test.each([
+  [true, 'title[31mred'],
+  [false, '\u001b]0;title\u0007\u001b[31mred'],
+])(
+  'what a command prints sets no title of a terminal (%s), and is not changed elsewhere',
+  async (isTerminal, shown) => {
+    const script = "printf '\\033]0;title\\007\\033[31mred\\n'"
+    const env = { ...process.env, ROUSE_SIGNING_KEY: key }
+    const terminal = start(['listen', '--exec', script], env, { isTerminal })
+    const [, url] = await terminal.until(/Listening on (\S+)/)
+    await deliver(url!, wake())
+    await terminal.until(/red\n/)
+    await stop(terminal)
+    expect(terminal.stdout()).toContain(isTerminal ? `]0;${shown}` : shown)
+    expect(terminal.stdout().includes('\u001b')).toBe(!isTerminal)
+  },
+)
+
 test('--exec runs one command at a time, in order, and reports a failure', async () => {
   const { terminal, url } = await listening(
     '--json',

@@ -2,7 +2,7 @@ import { runCli } from '../../src/cli/run/run-cli.ts'
 import type { Io } from '../../src/client/io.ts'
 
 /** What a test replaces beside the environment; `columns` makes it a terminal. */
-type World = Pick<Io, 'fetch' | 'stdin' | 'input' | 'ask' | 'askSecret' | 'columns'>
+type World = Pick<Io, 'fetch' | 'stdin' | 'input' | 'ask' | 'askSecret' | 'columns' | 'isTerminal'>
 
 export interface Terminal {
   readonly code: Promise<number>

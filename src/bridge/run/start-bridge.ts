@@ -1,6 +1,7 @@
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
+import { retryForOfPrograms } from '../../words/targets.ts'
 import type { Adapters } from '../adapter.ts'
 import { openConfig } from '../config/open-config.ts'
 import { Journal } from '../journal/journal.ts'
@@ -27,11 +28,13 @@ export async function startBridge(
   await runBridge({ config, rows, journal, startLocal: startLocalServer, io, now, note, noteReceipt })
 }
 
+const tried = `(tried again for up to ${retryForOfPrograms / 3_600} hours)`
+
 function receiptLine(agent: string, { at, eventId, step, source, detail }: OutgoingReceipt): string {
   // The source of a proof ends with what it proved.
   const why = [source, source?.endsWith(detail ?? '') ? undefined : detail]
     .filter(Boolean)
     .map((text) => plain(text))
     .join(': ')
-  return [at, agent, eventId, step, why].filter(Boolean).join('  ')
+  return [at, agent, eventId, step, why, step === 'failed' ? tried : ''].filter(Boolean).join('  ')
 }

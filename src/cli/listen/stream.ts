@@ -10,6 +10,7 @@ import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../client/wakes/wake-context.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { commandOutput } from './command-output.ts'
 import { fateNotes } from './fate-notes.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
@@ -107,9 +108,7 @@ async function handle(wake: Wake, { options, access, io, gateway, print }: Handl
     access,
     context,
     timeoutMs: options.timeoutMs,
-    // With --json, standard output carries wakes only.
-    stdout: print.json ? io.stderr : io.stdout,
-    stderr: io.stderr,
+    ...commandOutput(io, print),
     signal: io.signal,
   })
   if (failure === undefined) return { step: 'delivered' }

@@ -6,6 +6,7 @@ import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { Trigger } from '../../words/events.ts'
+import { commandOutput } from './command-output.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { WakeQueue } from './webhook-queue.ts'
 import { WakeReceiver } from './webhook-receiver.ts'
@@ -80,9 +81,7 @@ async function handle(wake: Wake, { exec }: WebhookOptions, io: Io, print: Print
   await runWakeCommand(wake, {
     command: exec,
     env: io.env,
-    // With --json, standard output carries wakes only.
-    stdout: print.json ? io.stderr : io.stdout,
-    stderr: io.stderr,
+    ...commandOutput(io, print),
     signal: io.signal,
   })
 }
