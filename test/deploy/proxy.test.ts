@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { connectionLimits, MiB } from '../../src/limits.ts'
+import { bodyCeiling, connectionLimits, projectLimits } from '../../src/limits.ts'
 
 const nginx = readFileSync(join(import.meta.dirname, '../../deploy/nginx.conf'), 'utf8')
 const [beforeHttp, http, grpc] = nginx.split(/^ {2}server \{$/m) as [string, string, string]
@@ -20,7 +20,7 @@ function value(text: string, directive: string): number {
 }
 
 test('it accepts the bodies that a gateway accepts, and buffers none without a key', () => {
-  const max = 16 * MiB
+  const max = bodyCeiling
   expect(value(http, 'client_max_body_size')).toBe(max)
   // The message and the five bytes before it.
   expect(value(grpc, 'client_max_body_size')).toBeGreaterThanOrEqual(max + 5)
@@ -39,7 +39,7 @@ test('the bodies that it buffers for a second gateway are small, and in memory',
 
 test('slow senders, and addresses above the limit of a gateway, are disconnected', () => {
   expect(value(beforeHttp, 'client_header_timeout')).toBe(connectionLimits.headers.max)
-  // A gateway measures the rate of a body; a proxy only its silence.
+  // A gateway measures the time of a whole request; a proxy only its silence.
   expect(value(beforeHttp, 'client_body_timeout')).toBeLessThanOrEqual(connectionLimits.headers.max)
   expect(value(beforeHttp, 'limit_conn connections')).toBe(connectionLimits.connectionsPerAddress.max)
   expect(beforeHttp).toMatch(/limit_conn_zone \$binary_remote_addr zone=connections:\d+m;/)
@@ -49,6 +49,14 @@ test('slow senders, and addresses above the limit of a gateway, are disconnected
   expect(beforeHttp).toMatch(/limit_conn_zone \$http_authorization zone=key_connections:\d+m;/)
   expect(beforeHttp).toMatch(/limit_req_zone \$http_authorization zone=key_requests:\d+m rate=\d+r\/s;/)
   for (const limit of ['limit_conn_status', 'limit_req_status']) expect(beforeHttp).toContain(`${limit} 429;`)
+})
+
+test('a key that keeps the limits of a gateway meets none of the proxy', () => {
+  const { streams, blockingCalls, requestsAtOnce, requestsQueued, requestsPerMinute } = projectLimits
+  const ofKey = streams.max / 2 + blockingCalls.max / 2 + requestsAtOnce.max + requestsQueued.max
+  expect(value(beforeHttp, 'limit_conn key_connections')).toBeGreaterThan(ofKey)
+  const [, rate] = /zone=key_requests:\d+m rate=(\d+)r\/s;/.exec(beforeHttp) ?? []
+  expect(Number(rate)).toBeGreaterThanOrEqual(requestsPerMinute.max / 60)
 })
 
 test('the headers of a request are as large as a gateway accepts, in all', () => {
@@ -69,7 +77,7 @@ test('an idle connection of a client is closed when a gateway would do it, and t
   expect(value(grpc, 'http2_max_concurrent_streams')).toBe(connectionLimits.grpcCalls.max)
 })
 
-test('a body that waits for its turn at a gateway is not given up', () => {
+test('a body that waits for room at a gateway is not given up', () => {
   for (const [server, directive] of [
     [http, 'proxy_send_timeout'],
     [grpc, 'grpc_send_timeout'],
