@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { projectLimits } from '../src/limits.ts'
+import { connectionLimits, gatewayLimits, projectLimits, sizeLimits } from '../src/limits.ts'
 import { pagePath, renderPage } from './limits/page.ts'
 import { restFields } from './limits/rest-fields.ts'
+import { readTexts } from './recipes/find-recipes.ts'
 
 test('docs/limits.md is the table of the code', () => {
   expect(readFileSync(pagePath, 'utf8'), 'Run `npm run limits:docs`.').toBe(renderPage())
@@ -16,4 +17,13 @@ test('every limit that the operator may set is a whole number above 0, with a de
 
 test('every field of every REST route has a limit', () => {
   expect(restFields().filter(({ bound }) => bound === undefined)).toEqual([])
+})
+
+test('a rate that a document or a comment names is a limit', () => {
+  const names = new Set(Object.keys({ ...sizeLimits, ...connectionLimits, ...gatewayLimits, ...projectLimits }))
+  const named = readTexts().flatMap(({ place, text }) =>
+    [...text.matchAll(/`(\w+(?:PerMinute|PerHour|PerDay|AtOnce|Queued))`/g)].map(([, name = '']) => ({ place, name })),
+  )
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter(({ name }) => !names.has(name))).toEqual([])
 })

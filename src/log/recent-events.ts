@@ -19,7 +19,7 @@ interface Kept {
 }
 
 /**
- * Caches the newest events that this gateway appended, so that a run need not read them back. It is never the truth: it may be
+ * Caches the newest events that this gateway appended, so that a run need not read them back. It is never the truth: it
  * may lack the newest events of the log, and returns undefined if it does not know. Bounded by the number of events and by their size.
  */
 export class RecentEvents {
