@@ -46,7 +46,7 @@ export async function requireRoomToReceive(
   throw limitExceeded(
     'owned',
     max,
-    `${receiver.handle} owns ${handed} refs or more, half of the ${max} that an agent may own (claims): further ones it has to claim itself. Ask it to release some, or hand over to another agent.`,
+    `${receiver.handle} owns ${handed} refs or more, half of the ${max} that an agent may own: further ones it has to claim itself. Ask it to release some, or hand over to another agent.`,
   )
 }
 

@@ -25,14 +25,14 @@ test('an agent owns a number of refs; one more is refused by the name of the lim
   expect(refused.status).toBe(429)
   expect(refused.body).toMatchObject({
     code: 'limit-exceeded',
-    limit: 'claims',
+    limit: 'owned',
     max: 4,
     detail: expect.stringContaining('DELETE /v1/claims'),
   })
   // A claim that it has is renewed.
   expect((await claim(gateway, bob, 'a')).status).toBe(200)
   const task = await gateway.send('bob', 'one more')
-  expect((await claim(gateway, bob, task.id)).body).toMatchObject({ code: 'limit-exceeded', limit: 'claims' })
+  expect((await claim(gateway, bob, task.id)).body).toMatchObject({ code: 'limit-exceeded', limit: 'owned' })
   await gateway.call('DELETE', '/v1/claims', { ref: 'a' }, bob)
   expect((await claim(gateway, bob, 'e')).status).toBe(201)
 })
@@ -54,7 +54,7 @@ test('hand-offs leave their receiver half of its claims, and a refused one chang
   expect(refused.status).toBe(429)
   expect(refused.body).toMatchObject({
     code: 'limit-exceeded',
-    limit: 'claims',
+    limit: 'owned',
     max: 4,
     detail: expect.stringContaining('@bob owns 2 refs or more'),
   })
@@ -63,7 +63,7 @@ test('hand-offs leave their receiver half of its claims, and a refused one chang
   expect(messages.map(({ ref }: { ref: string }) => ref).sort()).toEqual(['x', 'y'])
   // A task has an owner without a claim. Handed over, it counts like any other ref.
   const task = await gateway.send('mallory', 'unwanted')
-  expect((await handOff(gateway, mallory, task.id, '@bob')).body).toMatchObject({ limit: 'claims' })
+  expect((await handOff(gateway, mallory, task.id, '@bob')).body).toMatchObject({ limit: 'owned' })
   // Bob claims what it wants, and the operator hands over what it wants.
   expect((await claim(gateway, bob, 'own')).status).toBe(201)
   expect((await handOff(gateway, undefined, 'z', '@bob')).status).toBe(200)
