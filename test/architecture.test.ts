@@ -5,42 +5,36 @@ import { unusedExports } from './support/unused-exports.ts'
 
 const src = resolve(import.meta.dirname, '../src')
 
-/** The folders and files of each floor, from the ground: an import points down, or stays in its folder. Type imports count. */
-const building = [
-  ['lib', 'errors.ts', 'limits.ts', 'logger.ts'],
-  ['logging', 'words'],
-  ['storage'],
-  ['cluster', 'log', 'security'],
-  ['core.ts'],
-  ['registry'],
-  ['admission'],
-  ['wakes'],
-  [
-    'agent-card',
-    'audit',
-    'claims',
-    'mailbox',
-    'mcp-sessions',
-    'sessions',
-    'subscriptions',
-    'tasks',
-    'wake-stream',
-    'webhooks',
+/**
+ * The layers of the building, from the ground, and the floors of each. An import points down to another floor, or stays in its folder.
+ * Type imports count.
+ */
+const layers = {
+  tools: [
+    ['lib', 'errors.ts', 'limits.ts'],
+    ['logger', 'words'],
   ],
-  ['identity'],
-  ['retention.ts', 'waiting.ts'],
-  ['fronts'],
-  ['config.ts', 'world.ts'],
-  ['wiring', 'key-ring.ts'],
-  ['open-gateway.ts'],
-  ['app.ts'],
-  ['client'],
-  ['config-files'],
-  ['bridge'],
-  ['harnesses'],
-  ['cli', 'public'],
-  ['main.ts', 'index.ts'],
-]
+  store: [['storage'], ['cluster', 'log', 'security']],
+  engine: [['registry'], ['admission'], ['wakes']],
+  features: [
+    [
+      'agent-card',
+      'audit',
+      'claims',
+      'mailbox',
+      'mcp-sessions',
+      'sessions',
+      'subscriptions',
+      'tasks',
+      'wake-stream',
+      'webhooks',
+    ],
+    ['identity'],
+  ],
+  gateway: [['fronts'], ['config.ts'], ['gateway']],
+  programs: [['client'], ['config-files'], ['bridge'], ['harnesses'], ['cli', 'public'], ['main.ts', 'index.ts']],
+}
+const building = Object.values(layers).flat()
 const floors = new Map(building.flatMap((rooms, floor) => rooms.map((room) => [room, floor])))
 
 // They run as the user's programs, beside harnesses, and never inside a gateway.
@@ -63,11 +57,13 @@ test('every folder has a floor', () => {
 
 test('docs/design.md shows the same floors', () => {
   const page = readFileSync(resolve(src, '../docs/design.md'), 'utf8')
-  const shown = [...page.matchAll(/^\| (\d+) \| ([^|]+) \|/gm)].map(([, floor, rooms]) => ({
-    floor: Number(floor),
+  const table = page.slice(page.indexOf('| layer |'))
+  const shown = [...table.matchAll(/^\| (\w+) \| (`[^|]+) \|/gm)].map(([, layer, rooms]) => ({
+    layer,
     rooms: [...rooms!.matchAll(/`([\w.-]+)\/?`/g)].map(([, room]) => room!),
   }))
-  expect(shown).toEqual(building.map((rooms, floor) => ({ floor, rooms })).reverse())
+  const built = Object.entries(layers).flatMap(([layer, all]) => all.map((rooms) => ({ layer, rooms })))
+  expect(shown).toEqual(built.reverse())
 })
 
 test('imports point down, never up or sideways', () => {
@@ -89,14 +85,14 @@ const openToPrograms = [
   'security',
   'errors.ts',
   'limits.ts',
-  'logger.ts',
+  'logger',
 ]
 
 /** The programs that import the gateway, and what of it. */
 const gatewayOf: readonly (readonly [program: RegExp, gateway: RegExp])[] = [
   // They start a gateway, or work on its store while none runs.
   [/^cli\/operator\//, /./],
-  [/^public\/gateway\.ts$/, /^(app|config)\.ts$/],
+  [/^public\/gateway\.ts$/, /^(gateway\/app|config)\.ts$/],
   // `rouse mcp` is the front of MCP on standard streams.
   [/^cli\/mcp\//, /^fronts\/mcp\//],
   // The types of the REST API.
@@ -172,7 +168,7 @@ test('rouse mcp loads no store', () => {
 
 // It takes as long as the rest of a gateway's start, and most gateways never use it.
 test('a gateway that starts does not load the library of MCP', () => {
-  const loaded = new Set(['open-gateway.ts'])
+  const loaded = new Set(['gateway/open-gateway.ts'])
   const libraries: string[] = []
   for (const file of loaded) {
     const text = readFileSync(resolve(src, file), 'utf8')

@@ -1,6 +1,6 @@
-import type { Base } from '../core.ts'
 import { Problem } from '../errors.ts'
 import { WriteBehind } from '../lib/write-behind.ts'
+import type { Base } from '../log/core.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitFor, projectLimitFor } from '../registry/callers/caller-limits.ts'
 import type { Transaction } from '../storage/database.ts'

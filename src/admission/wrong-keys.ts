@@ -1,7 +1,7 @@
 import { Problem, toProblem } from '../errors.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
 import { gatewayLimits } from '../limits.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 import type { ClientAddress } from '../security/client-address.ts'
 import { networkOf } from '../security/ip-address.ts'
 

@@ -1,6 +1,6 @@
-import type { Base } from '../core.ts'
 import { ulidSequence } from '../lib/ids.ts'
 import { WriteBehind } from '../lib/write-behind.ts'
+import type { Base } from '../log/core.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { writeAudit } from './audit-store.ts'
 import type { AuditEntry, AuditRecord } from './entry.ts'

@@ -1,5 +1,5 @@
 import type { Usage } from '../admission/usage.ts'
-import type { Core } from '../core.ts'
+import type { Core } from '../log/core.ts'
 import type { TaskAssignment } from '../registry/claims/task-assignment.ts'
 import type { Claim } from './claim.ts'
 

@@ -1,4 +1,4 @@
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 
 /** A clock that differs more from that of the store is wrong: what it calls expired or silent may be neither. */
 const offsetMaxMs = 5_000

@@ -1,7 +1,7 @@
 import { Cleanup } from '../lib/cleanup.ts'
 import type { Clock } from '../lib/clock.ts'
 import { newUuid } from '../lib/ids.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { openBus } from './bus/open-bus.ts'
 import { Handlers } from './handlers.ts'

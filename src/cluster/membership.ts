@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../lib/clock.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { ClockCheck } from './clock-check.ts'
 import { deadMs, listGateways, removeDeadGateway, removeGateway, saveHeartbeat } from './gateway-store.ts'

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '../lib/clock.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 import type { Bus } from './bus/bus.ts'
 import { decode, encode, type Message, messageBytesMax } from './message.ts'
 

@@ -1,5 +1,5 @@
 import type { Server, Socket } from 'node:net'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 import { networkOf } from '../security/ip-address.ts'
 import type { ConnectionBounds } from './connection-bounds.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 
 /** A store that takes longer than this for one row counts as down. Callers want an answer within a few seconds. */
 const answerMaxMs = 2_000

@@ -1,5 +1,5 @@
-import type { Base } from '../core.ts'
 import { WriteBehind } from '../lib/write-behind.ts'
+import type { Base } from '../log/core.ts'
 import { noteKeyUse } from '../registry/callers/api-key-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { noteOperatorKeyUse } from '../registry/callers/operator-key-store.ts'

@@ -1,5 +1,5 @@
-import type { Base } from '../core.ts'
 import type { Sweep } from '../lib/sweeper.ts'
+import type { Base } from '../log/core.ts'
 import { findNames } from '../registry/agents/agent-store.ts'
 import { findLiveKeys } from '../registry/callers/api-key-store.ts'
 import { findLiveOperatorKeys } from '../registry/callers/operator-key-store.ts'

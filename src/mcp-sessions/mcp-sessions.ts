@@ -1,7 +1,7 @@
-import type { Base } from '../core.ts'
 import { Problem } from '../errors.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import { KiB, sizeLimits } from '../limits.ts'
+import type { Base } from '../log/core.ts'
 import { type Caller, operates } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type InitializeParams, type LogLevel, type McpSession, nameOfSession, newMcpSessionId } from './mcp-session.ts'

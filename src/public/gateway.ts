@@ -96,7 +96,7 @@ export function createApp(config: Config, options: { readonly log?: Log } = {}):
   let starting: Promise<Gateway> | undefined
   // Loaded with the first start: a program that only verifies wakes does not need it.
   const open = async (): Promise<Gateway> => {
-    const app = await import('../app.ts')
+    const app = await import('../gateway/app.ts')
     gateway = app.createApp(config, options)
     return gateway
   }

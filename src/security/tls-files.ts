@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { type Clock, sleep } from '../lib/clock.ts'
 import { openToAll } from '../lib/open-to-all.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 
 /** Paths of PEM files. */
 export interface TlsPaths {

@@ -1,4 +1,4 @@
-import type { Base } from '../core.ts'
+import type { Base } from '../log/core.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import { seeSession } from '../registry/sessions/session-store.ts'

@@ -1,4 +1,4 @@
-import type { Core } from '../core.ts'
+import type { Core } from '../log/core.ts'
 import type { Announce } from '../registry/mail/announcement.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Sweep } from '../lib/sweeper.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 import type { Database, Transaction } from './database.ts'
 import { p, type Statement, sql, statement } from './statement.ts'
 

@@ -1,4 +1,4 @@
-import type { Core } from '../core.ts'
+import type { Core } from '../log/core.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Channels } from '../wakes/channel.ts'

@@ -1,5 +1,5 @@
 import type { Usage } from '../admission/usage.ts'
-import type { Core } from '../core.ts'
+import type { Core } from '../log/core.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import type { RepeatedRequests } from '../registry/idempotency.ts'
 import type { SendLimits } from '../registry/mail/send-limits.ts'

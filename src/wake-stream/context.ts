@@ -1,4 +1,4 @@
-import type { Core } from '../core.ts'
+import type { Core } from '../log/core.ts'
 import type { OnStep } from '../wakes/on-step.ts'
 import type { ConnectingTarget } from '../words/targets.ts'
 import type { WakeStreams } from './streams.ts'

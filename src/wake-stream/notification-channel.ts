@@ -1,4 +1,4 @@
-import type { Core } from '../core.ts'
+import type { Core } from '../log/core.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, Channel, DeliveryOrder, DeliveryResult, SignedWake, TestOrder } from '../wakes/channel.ts'

@@ -1,4 +1,4 @@
-import { isShown, type Logger } from '../logger.ts'
+import { isShown, type Logger } from '../logger/logger.ts'
 import type { Attempt, DeliveryOrder } from './channel.ts'
 
 /** The most failing subscriptions that are remembered. Beyond that, the one that has failed longest is forgotten, and logged again. */

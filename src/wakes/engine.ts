@@ -1,6 +1,6 @@
 import type { Cluster } from '../cluster/cluster.ts'
-import type { Base } from '../core.ts'
 import type { AppendEvents } from '../log/append.ts'
+import type { Base } from '../log/core.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import type { Channels } from './channel.ts'
 import { createEventWriter } from './commit/event-writer.ts'

@@ -1,5 +1,5 @@
-import type { Core } from '../core.ts'
 import type { Sweep } from '../lib/sweeper.ts'
+import type { Core } from '../log/core.ts'
 import { gatewayIdentity, identityOf } from '../registry/agents/identity.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import type { EventType } from '../words/events.ts'

@@ -1,4 +1,4 @@
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 import type { Database } from '../storage/database.ts'
 import { releaseStep, retryHeldOf } from './store/retry-held.ts'
 

@@ -1,5 +1,5 @@
 import type { Sweep } from '../lib/sweeper.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 import type { Subscription } from '../registry/subscriptions/subscription.ts'
 import type { Database } from '../storage/database.ts'
 import type { KeptCounts } from './store/kept-counts.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { type Logger, silentLogger } from '../../src/logger.ts'
+import { type Logger, silentLogger } from '../../src/logger/logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { WrongKeys } from '../../src/admission/wrong-keys.ts'
 import { Problem } from '../../src/errors.ts'
 import { gatewayLimits } from '../../src/limits.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { createClientAddress } from '../../src/security/client-address.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 

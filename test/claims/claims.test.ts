@@ -51,7 +51,7 @@ test('one owner at a time: the first gets it, the next learns who has it', async
 test('of 50 that claim at once exactly one gets it, and the others learn who', async () => {
   await using gateway = await startGateway()
   const racers = await Promise.all(Array.from({ length: 50 }, (_, i) => gateway.addAgent(`racer-${i}`)))
-  const answers = await Promise.all(racers.map((racer) => claim(gateway, racer, 'src/app.ts')))
+  const answers = await Promise.all(racers.map((racer) => claim(gateway, racer, 'src/gateway/app.ts')))
   const winner = answers.findIndex(({ status }) => status === 201)
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(49)

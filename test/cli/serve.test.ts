@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { serveGateway } from '../../src/cli/operator/serve-gateway.ts'
 import { createPrinter } from '../../src/client/printer.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 
 const config = { http: { host: '127.0.0.1', port: 4520 }, dataDir: '/data/rouse' }
 

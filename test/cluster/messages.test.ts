@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Bus } from '../../src/cluster/bus/bus.ts'
 import { ClusterMessages } from '../../src/cluster/messages.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { until } from '../support/until.ts'
 

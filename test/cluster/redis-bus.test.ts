@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { RedisBus } from '../../src/cluster/bus/redis-bus.ts'
 import { ClusterMessages } from '../../src/cluster/messages.ts'
 import { systemClock } from '../../src/lib/clock.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { hasRedis, redisServer } from '../support/redis.ts'
 import { until } from '../support/until.ts'
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import type { Overrides } from '../../src/app.ts'
+import type { Overrides } from '../../src/gateway/app.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { type Files, pretty } from './fixture.ts'

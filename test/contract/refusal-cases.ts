@@ -1,5 +1,5 @@
 import Sqlite from 'better-sqlite3'
-import type { Overrides } from '../../src/app.ts'
+import type { Overrides } from '../../src/gateway/app.ts'
 import { besideStore } from '../support/store.ts'
 import { type Arrange, exchange, type Request, type World } from './exchange.ts'
 import type { FixtureCase } from './fixture.ts'

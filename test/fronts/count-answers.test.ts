@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type Response } from 'express'
 import { expect, test } from 'vitest'
 import { UnreadAnswers } from '../../src/admission/unread-answers.ts'
-import { countAnswers } from '../../src/fronts/count-answers.ts'
+import { countAnswers } from '../../src/fronts/http/count-answers.ts'
 
 const large = 'x'.repeat(100_000)
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ownNames } from '../../src/fronts/edge.ts'
+import { ownNames } from '../../src/fronts/http/edge.ts'
 import { isOneLine } from '../../src/lib/words.ts'
 import { connectionLimits } from '../../src/limits.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'

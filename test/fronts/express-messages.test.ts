@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { expect, it } from 'vitest'
-import { ExpressMessages } from '../../src/fronts/express-messages.ts'
+import { ExpressMessages } from '../../src/fronts/http/express-messages.ts'
 
 it('gives requests and responses the prototypes of the app before Express sets them', async () => {
   const messages = new ExpressMessages()

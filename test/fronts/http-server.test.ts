@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { connectionBounds } from '../../src/fronts/connection-bounds.ts'
-import { HttpServer } from '../../src/fronts/http-server.ts'
+import { HttpServer } from '../../src/fronts/http/http-server.ts'
 import { servedMs } from '../support/served-time.ts'
 import { until } from '../support/until.ts'
 

@@ -4,8 +4,8 @@ import express, { type RequestHandler } from 'express'
 import { expect, test } from 'vitest'
 import { Admission } from '../../src/admission/admission.ts'
 import { toProblem } from '../../src/errors.ts'
-import { parseJson } from '../../src/fronts/json-body.ts'
-import { fromExpress } from '../../src/fronts/problem.ts'
+import { parseJson } from '../../src/fronts/http/json-body.ts'
+import { fromExpress } from '../../src/fronts/http/problem.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 
 const limit = 300

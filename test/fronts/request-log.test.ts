@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LineLevels } from '../../src/fronts/request-log.ts'
+import { LineLevels } from '../../src/fronts/http/request-log.ts'
 import type { Caller } from '../../src/registry/callers/caller.ts'
 import { sixWays } from '../a2a/six-ways.ts'
 import { FakeClock } from '../support/fake-clock.ts'

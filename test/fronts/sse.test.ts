@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import type { Response } from 'express'
 import { expect, test, vi } from 'vitest'
 import { UnreadAnswers } from '../../src/admission/unread-answers.ts'
-import { EventStream } from '../../src/fronts/sse.ts'
+import { EventStream } from '../../src/fronts/http/sse.ts'
 
 test('a stream whose client has gone before it begins leaves no timer and writes nothing', async () => {
   await using server = createServer().listen(0, '127.0.0.1')

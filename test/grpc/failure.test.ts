@@ -4,7 +4,7 @@ import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { Problem, type ProblemCode } from '../../src/errors.ts'
 import { refusal, sendableStatus, toGrpcError } from '../../src/fronts/grpc/failure.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 
 test.each<[ProblemCode, number]>([
   ['task-not-found', status.NOT_FOUND],

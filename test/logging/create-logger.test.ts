@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createLogger } from '../../src/logging/create-logger.ts'
-import { terminalLine } from '../../src/logging/terminal-line.ts'
+import { createLogger } from '../../src/logger/create-logger.ts'
+import { terminalLine } from '../../src/logger/terminal-line.ts'
 
 function recorder(level: string) {
   const lines: string[] = []

@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rm
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { DescriptorOutput } from '../../src/logging/descriptor-output.ts'
+import { DescriptorOutput } from '../../src/logger/descriptor-output.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'rouse-log-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,4 +1,4 @@
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import type { LiveSession } from '../../src/mailbox/delivery/live-session.ts'
 import { strategies } from '../../src/mailbox/delivery/strategies.ts'
 import type { MailLimits } from '../../src/mailbox/limits/mail-limits.ts'

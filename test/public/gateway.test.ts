@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Config, configFromEnv, createApp, createClient } from '../../src/index.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { storeEnv } from '../support/store.ts'
 

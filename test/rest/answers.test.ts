@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Logger } from '../../src/logger.ts'
+import type { Logger } from '../../src/logger/logger.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { restAs } from '../support/rest.ts'

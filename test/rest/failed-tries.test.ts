@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { gatewayLimits } from '../../src/limits.ts'
-import type { Logger } from '../../src/logger.ts'
+import type { Logger } from '../../src/logger/logger.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Logger } from '../../src/logger.ts'
+import type { Logger } from '../../src/logger/logger.ts'
 import { judgePrivacy } from '../../src/security/private-files.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { startGateway } from '../support/gateway.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
 import type { Announcement } from '../../src/registry/mail/announcement.ts'
 import { endSilentSession, findSession } from '../../src/registry/sessions/session-store.ts'

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
 import { pruneEvents } from '../../src/log/prune-events.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
 import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'

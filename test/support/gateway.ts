@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createApp, type Gateway, type Overrides } from '../../src/app.ts'
 import { envToConfig } from '../../src/config.ts'
+import { createApp, type Gateway, type Overrides } from '../../src/gateway/app.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { ask } from './request.ts'
 import { storeEnv } from './store.ts'
 

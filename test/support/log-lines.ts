@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/logger.ts'
+import type { Logger } from '../../src/logger/logger.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever a line says
 type Line = { readonly level: string; readonly event: string } & Record<string, any>

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import type { Caller } from '../../src/registry/callers/caller.ts'
 import type { WakeSubscription } from '../../src/registry/subscriptions/subscription.ts'
 import { listSubscriptions } from '../../src/registry/subscriptions/subscription-store.ts'

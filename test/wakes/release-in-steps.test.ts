@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { savePresence } from '../../src/registry/sessions/session-store.ts'
 import { missedEdgeSweep } from '../../src/wakes/missed-edges.ts'
 import { releaseLeft } from '../../src/wakes/release-in-steps.ts'

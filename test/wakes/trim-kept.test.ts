@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ulidFloor } from '../../src/lib/ids.ts'
 import { LogNotifier } from '../../src/log/log-notifier.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { createEventWriter } from '../../src/wakes/commit/event-writer.ts'
 import { singleEmission } from '../../src/wakes/content/emission.ts'
 import { listDeliveries, saveDelivery } from '../../src/wakes/store/delivery-store.ts'

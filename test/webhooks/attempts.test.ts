@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { OutboundFetch } from '../../src/security/outbound-fetch.ts'
 import { AttemptLog } from '../../src/wakes/attempt-log.ts'
 import type { DeliveryOrder } from '../../src/wakes/channel.ts'

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { type Answer, liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startNameServer } from '../support/name-server.ts'

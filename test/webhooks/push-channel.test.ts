@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { LogEvent } from '../../src/log/event.ts'
-import { silentLogger } from '../../src/logger.ts'
+import { silentLogger } from '../../src/logger/logger.ts'
 import type { PushSubscription, PushTarget } from '../../src/registry/subscriptions/subscription.ts'
 import type { OutboundFetch, OutboundRequest } from '../../src/security/outbound-fetch.ts'
 import { SecretBox } from '../../src/security/secret.ts'

@@ -1,6 +1,6 @@
 import { format } from 'node:util'
 import { escaped, replaceUnseen } from '../../lib/unseen.ts'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 
 const textMax = 2_000
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { Printer } from '../../client/printer.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { readVersion } from '../../lib/version.ts'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 
 interface Started {
   readonly url: string

@@ -12,8 +12,8 @@ export async function serve(io: Io, env: Io['env'], print: Printer): Promise<voi
   keepHeapSmall()
   const [{ envToConfig }, { createApp }, { createLogger }] = await Promise.all([
     import('../../config.ts'),
-    import('../../app.ts'),
-    import('../../logging/create-logger.ts'),
+    import('../../gateway/app.ts'),
+    import('../../logger/create-logger.ts'),
   ])
   const config = readConfig(envToConfig, env)
   // Node opens standard error when it is first asked for it. Where that is a pipe, writes to it do not block from then on.

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 import type { Bus } from './bus.ts'
 
 /** Opens the bus over Redis if `busUrl` is set, else over the PostgreSQL of the store. Loads only the client that it needs. */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type Clock, sleep } from '../../lib/clock.ts'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 import type { Bus } from './bus.ts'
 
 const reconnectMs = 500

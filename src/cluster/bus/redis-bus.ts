@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 import type { Bus } from './bus.ts'
 
 const reconnectMaxMs = 2_000

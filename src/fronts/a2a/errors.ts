@@ -7,7 +7,7 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors'
 import { type Problem, type ProblemCode, toProblem } from '../../errors.ts'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 import { metadataOf, reasonOf } from './error-info.ts'
 
 type ErrorClass = new (options: { message: string; metadata: Record<string, string>; cause?: unknown }) => A2AError

@@ -2,7 +2,7 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { type A2ARequestHandler, JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
-import { streamHeaders } from '../sse.ts'
+import { streamHeaders } from '../http/sse.ts'
 import { sendRpcResult } from './answer.ts'
 import type { A2aCall } from './call.ts'
 

@@ -19,7 +19,7 @@ import type {
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { CardDocuments } from '../../agent-card/documents.ts'
 import { Problem } from '../../errors.ts'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 import { readWakePolicy } from '../../tasks/message-input.ts'
 import { cancelTask } from '../../tasks/move-task.ts'
 import { isTerminal, type TaskState } from '../../words/task-states.ts'

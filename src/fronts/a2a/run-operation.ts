@@ -1,7 +1,7 @@
 import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import { toProblem } from '../../errors.ts'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import type { A2aOperationName } from '../access/a2a-operations.ts'
 import type { AuditContext } from '../access/rest-access.ts'

@@ -6,8 +6,8 @@ import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { anyCall, callEntry } from '../access/a2a-access.ts'
 import { grpcOperation } from '../access/a2a-operations.ts'
 import { isRefusal } from '../access/when-to-record.ts'
-import { bearerKeyOf } from '../auth.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
+import { bearerKeyOf } from '../http/auth.ts'
 import {
   type AdmittedCall,
   admitCaller,

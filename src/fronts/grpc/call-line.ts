@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js'
 import { newRequestIds } from '../../lib/request-ids.ts'
-import { isShown, type Logger } from '../../logger.ts'
+import { isShown, type Logger } from '../../logger/logger.ts'
 import { grpcOperation } from '../access/a2a-operations.ts'
-import { LineLevels, sinceMs } from '../request-log.ts'
+import { LineLevels, sinceMs } from '../http/request-log.ts'
 import type { IncomingCall } from './admitted-call.ts'
 
 /** The line of one call. */

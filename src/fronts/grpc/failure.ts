@@ -9,11 +9,11 @@ import {
 import { Metadata, type StatusObject } from '@grpc/grpc-js'
 import { type Problem, toProblem } from '../../errors.ts'
 import { wellFormed } from '../../lib/well-formed.ts'
-import type { Logger } from '../../logger.ts'
+import type { Logger } from '../../logger/logger.ts'
 import { rpcStatusName } from '../a2a/answer.ts'
 import { metadataOf, reasonOf } from '../a2a/error-info.ts'
 import { toA2aError } from '../a2a/errors.ts'
-import { retrySecondsOf } from '../problem.ts'
+import { retrySecondsOf } from '../http/problem.ts'
 
 /** A failure that is not one of the specification's errors, with the gRPC status that the SDK sends for it. */
 export class GrpcFailure extends A2AError {

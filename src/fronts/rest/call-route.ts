@@ -6,12 +6,12 @@ import type { Database } from '../../storage/database.ts'
 import type { AnswerSize } from '../../tasks/read-task.ts'
 import { authorise } from '../access/authorise.ts'
 import { beginChange } from '../access/changes.ts'
-import { type AnswerMailContext, type WhenUnsent, wantedBy, withMail, withSessionMail } from '../answer-mail.ts'
-import { requireOwnSession } from '../session-header.ts'
+import { type AnswerMailContext, type WhenUnsent, wantedBy, withMail, withSessionMail } from '../http/answer-mail.ts'
 import { parse } from '../validate.ts'
 import type { Reply } from './reply.ts'
 import type { AnyRoute, HttpExchange, UntilGone } from './route.ts'
 import type { RouteMatch } from './route-table.ts'
+import { requireOwnSession } from './session-header.ts'
 
 /** A call of the REST API by a known caller, over HTTP or from within the gateway. */
 interface RestCall {

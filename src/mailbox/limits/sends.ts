@@ -1,4 +1,4 @@
-import type { Core } from '../../core.ts'
+import type { Core } from '../../log/core.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { Receivers, SendLimits, TakeSend } from '../../registry/mail/send-limits.ts'
 import { atLast, type Transaction } from '../../storage/database.ts'

@@ -1,4 +1,4 @@
-import type { Base } from '../../core.ts'
+import type { Base } from '../../log/core.ts'
 import { isFarAddress, resolveAddress } from '../../registry/agents/addresses.ts'
 import { isOperatorAddress } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'

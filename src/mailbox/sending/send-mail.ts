@@ -1,9 +1,9 @@
 import type { Usage } from '../../admission/usage.ts'
-import type { Core } from '../../core.ts'
 import { Problem } from '../../errors.ts'
 import { newMessageId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { cutLine, firstLine } from '../../lib/words.ts'
+import type { Core } from '../../log/core.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
 import {
   findFirstResult,

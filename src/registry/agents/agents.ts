@@ -1,7 +1,7 @@
-import type { Core } from '../../core.ts'
 import { Problem } from '../../errors.ts'
 import { newAgentId } from '../../lib/ids.ts'
 import { sizeLimits } from '../../limits.ts'
+import type { Core } from '../../log/core.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { scopes } from '../../words/callers.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'

@@ -1,5 +1,5 @@
-import type { Base } from '../../core.ts'
 import type { Sweep } from '../../lib/sweeper.ts'
+import type { Base } from '../../log/core.ts'
 import { clearRemoved } from './removed-store.ts'
 
 const everyMs = 10_000

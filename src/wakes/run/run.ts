@@ -1,4 +1,4 @@
-import type { Core } from '../../core.ts'
+import type { Core } from '../../log/core.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'

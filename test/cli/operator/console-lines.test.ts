@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { logConsole } from '../../../src/cli/operator/console-lines.ts'
-import { silentLogger } from '../../../src/logger.ts'
+import { silentLogger } from '../../../src/logger/logger.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { runRouse, startProcessGateway } from '../../support/process-gateway.ts'
 import { until } from '../../support/until.ts'

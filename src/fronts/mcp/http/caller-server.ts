@@ -2,7 +2,7 @@ import type { JSONRPCRequest, McpServer, ServerCapabilities } from '@modelcontex
 import type { Request as ExpressRequest, Response } from 'express'
 import { readVersion } from '../../../lib/version.ts'
 import { surfaceOfName } from '../../../words/surfaces.ts'
-import { unsentOver } from '../../answer-mail.ts'
+import { unsentOver } from '../../http/answer-mail.ts'
 import type { CallApi } from '../call-api.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
 import type { McpFrontContext } from './context.ts'

@@ -1,5 +1,5 @@
-import type { Base } from '../../../core.ts'
 import { type Clock, sleep } from '../../../lib/clock.ts'
+import type { Base } from '../../../log/core.ts'
 import { follow } from '../../../log/follow.ts'
 import type { LogNotifier } from '../../../log/log-notifier.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'

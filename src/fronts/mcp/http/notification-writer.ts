@@ -1,5 +1,5 @@
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
-import type { EventStream } from '../../sse.ts'
+import type { EventStream } from '../../http/sse.ts'
 import { wakeSubstrate } from './capabilities.ts'
 import { keptWakes, positionId, type StreamPosition, wakeName } from './stream-position.ts'
 

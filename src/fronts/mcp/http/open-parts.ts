@@ -1,5 +1,5 @@
-import type { Base } from '../../../core.ts'
 import type { Sweep } from '../../../lib/sweeper.ts'
+import type { Base } from '../../../log/core.ts'
 import { type McpSessionContext, openSessionSweep } from '../../../mcp-sessions/mcp-sessions.ts'
 import type { StreamConnections } from '../../../wake-stream/connections.ts'
 import { InFlight } from './in-flight.ts'

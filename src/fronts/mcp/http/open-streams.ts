@@ -1,4 +1,4 @@
-import type { Logger } from '../../../logger.ts'
+import type { Logger } from '../../../logger/logger.ts'
 import type { McpSession } from '../../../mcp-sessions/mcp-session.ts'
 import { findMcpSession } from '../../../mcp-sessions/mcp-session-store.ts'
 import { findSubscriptions } from '../../../registry/subscriptions/subscription-store.ts'

@@ -3,11 +3,11 @@ import type { WrongKeys } from '../../../admission/wrong-keys.ts'
 import { Problem, toProblem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { sizeLimits } from '../../../limits.ts'
-import type { Logger } from '../../../logger.ts'
-import { bearerKey } from '../../auth.ts'
-import { fromExpress, sendProblem } from '../../problem.ts'
+import type { Logger } from '../../../logger/logger.ts'
+import { bearerKey } from '../../http/auth.ts'
+import { fromExpress, sendProblem } from '../../http/problem.ts'
+import { requestIdOf } from '../../http/request-log.ts'
 import { problemBody } from '../../problem-body.ts'
-import { requestIdOf } from '../../request-log.ts'
 
 /** JSON-RPC's codes for problems that come before a message is dispatched. All others are -32000, a server error. */
 const codes: Readonly<Partial<Record<Problem['code'], number>>> = {

@@ -2,8 +2,8 @@ import type { Response as ExpressResponse, Request } from 'express'
 import type { UnreadAnswers } from '../../../admission/unread-answers.ts'
 import { type OpenCall, revoked } from '../../../identity/open-calls.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
+import { EventStream, streamHeaders } from '../../http/sse.ts'
 import { problemBody } from '../../problem-body.ts'
-import { EventStream, streamHeaders } from '../../sse.ts'
 import { shownLine } from '../unknown-name.ts'
 
 interface Sending {

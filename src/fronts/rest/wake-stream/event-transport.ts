@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import type { UnreadAnswers } from '../../../admission/unread-answers.ts'
-import { EventStream, streamHeaders } from '../../sse.ts'
+import { EventStream, streamHeaders } from '../../http/sse.ts'
 import type { TransportReader, WakeTransport } from './transport.ts'
 
 /** Wakes are events named `wake`, with the headers that sign them as further fields. Parsers of event streams skip those. */

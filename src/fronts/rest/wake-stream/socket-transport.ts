@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express'
 import { WebSocket } from 'ws'
 import type { UnreadAnswers } from '../../../admission/unread-answers.ts'
-import { acceptWebSocket, closeCodes, closeSocket, keepAlive } from '../../web-socket.ts'
+import { acceptWebSocket, closeCodes, closeSocket, keepAlive } from '../../http/web-socket.ts'
 import type { AnswerFrame, AnswerFrames } from './receipt-frames.ts'
 import type { TransportReader, WakeTransport } from './transport.ts'
 

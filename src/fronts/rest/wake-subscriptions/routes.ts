@@ -15,9 +15,9 @@ import { updateSubscription } from '../../../subscriptions/update.ts'
 import { listUnsent } from '../../../wakes/read/non-wakes.ts'
 import { readDeliveryPage } from '../../../wakes/store/delivery-store.ts'
 import { readRetrying } from '../../../wakes/store/retrying-store.ts'
-import { sessionOf } from '../../session-header.ts'
 import { listMax, nextToken, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
+import { sessionOf } from '../session-header.ts'
 import {
   deliveryQuery,
   heldQuery,

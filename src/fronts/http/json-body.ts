@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express'
-import type { Admission } from '../admission/admission.ts'
-import { Problem } from '../errors.ts'
-import { requireModestJson, requireStorableJson } from './json-shape.ts'
+import type { Admission } from '../../admission/admission.ts'
+import { Problem } from '../../errors.ts'
+import { requireModestJson, requireStorableJson } from '../json-shape.ts'
 import { readBody } from './read-body.ts'
 
 /** How bodies are read. */

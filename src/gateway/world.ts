@@ -1,9 +1,9 @@
-import type { Overload } from './admission/overload.ts'
-import type { UnreadAnswers } from './admission/unread-answers.ts'
-import type { ConnectionBounds } from './fronts/connection-bounds.ts'
-import type { Clock } from './lib/clock.ts'
-import type { Logger } from './logger.ts'
-import type { NameResolverOptions } from './security/name-resolver.ts'
+import type { Overload } from '../admission/overload.ts'
+import type { UnreadAnswers } from '../admission/unread-answers.ts'
+import type { ConnectionBounds } from '../fronts/connection-bounds.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../logger/logger.ts'
+import type { NameResolverOptions } from '../security/name-resolver.ts'
 
 /** The addresses and warnings of a gateway that has started. */
 export interface Started {

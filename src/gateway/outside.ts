@@ -4,7 +4,7 @@ import { JwtVerifier } from '../security/jwt-verifier.ts'
 import type { NameResolverOptions } from '../security/name-resolver.ts'
 import { createAskName } from '../security/name-servers.ts'
 import { OutboundFetch } from '../security/outbound-fetch.ts'
-import type { World } from '../world.ts'
+import type { World } from './world.ts'
 
 /** Opens what sends requests to the outside. */
 export function openOutbound({ webhooks }: Config, { names }: World, undo: Cleanup): OutboundFetch {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { Problem } from '../errors.ts'
-import type { Clock } from '../lib/clock.ts'
-import { isVouchedFor } from '../security/client-certificates.ts'
-import { isLoopbackHost } from '../security/url-guard.ts'
+import { Problem } from '../../errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { isVouchedFor } from '../../security/client-certificates.ts'
+import { isLoopbackHost } from '../../security/url-guard.ts'
 import { requireOneHost } from './one-host.ts'
 import { sendProblem } from './problem.ts'
 

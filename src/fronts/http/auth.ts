@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { authenticate, type AuthContext as Proving } from '../identity/authenticate.ts'
-import type { Caller } from '../registry/callers/caller.ts'
-import { callerIn } from '../registry/projects/projects.ts'
+import { authenticate, type AuthContext as Proving } from '../../identity/authenticate.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
+import { callerIn } from '../../registry/projects/projects.ts'
 
 /** Returns the bearer key of a request, if it has one. */
 export function bearerKey(req: Request): string | undefined {

@@ -5,14 +5,14 @@ import {
   type Server as SecureListener,
   type TLSSocket,
 } from 'node:tls'
-import { systemClock } from '../lib/clock.ts'
-import { silentLogger } from '../logger.ts'
-import { endWithCertificate, isVouchedFor } from '../security/client-certificates.ts'
-import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
-import { ConnectionRefusals, Connections } from './connections.ts'
-import { ConnectionCalls } from './grpc/connection-calls.ts'
-import type { GrpcServices } from './grpc/services.ts'
-import { acceptingMax, type ListeningOptions } from './http-server.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { silentLogger } from '../../logger/logger.ts'
+import { endWithCertificate, isVouchedFor } from '../../security/client-certificates.ts'
+import { type ConnectionBounds, connectionBounds } from '../connection-bounds.ts'
+import { ConnectionRefusals, Connections } from '../connections.ts'
+import { acceptingMax, type ListeningOptions } from '../http/http-server.ts'
+import { ConnectionCalls } from './connection-calls.ts'
+import type { GrpcServices } from './services.ts'
 
 /** How long a stop waits for calls in flight before it cuts them. */
 const drainMs = 5_000

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { Problem } from '../errors.ts'
-import { KiB } from '../limits.ts'
+import { Problem } from '../../errors.ts'
+import { KiB } from '../../limits.ts'
 import { requestIdOf } from './request-log.ts'
 import { upgradeOf } from './upgrade.ts'
 

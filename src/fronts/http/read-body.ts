@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express'
-import type { Admission } from '../admission/admission.ts'
-import { Problem } from '../errors.ts'
+import type { Admission } from '../../admission/admission.ts'
+import { Problem } from '../../errors.ts'
 import { releaseSlotWhile } from './admit-request.ts'
 import { callerOf } from './auth.ts'
 import { unreadable } from './unreadable.ts'

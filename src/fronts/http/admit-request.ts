@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express'
-import type { Admission } from '../admission/admission.ts'
-import type { Slot } from '../admission/slots.ts'
-import { Attachment } from '../lib/attachment.ts'
+import type { Admission } from '../../admission/admission.ts'
+import type { Slot } from '../../admission/slots.ts'
+import { Attachment } from '../../lib/attachment.ts'
 import { callerOf } from './auth.ts'
 
 const slots = new Attachment<Response, Slot>('slot')

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Problem } from '../errors.ts'
+import { Problem } from '../../errors.ts'
 
 /** Returns why a request has no one host: two `Host` lines may be read differently by a proxy and by the gateway. Source: RFC 9112 §3.2. */
 export function requireOneHost({ rawHeaders }: IncomingMessage): Problem | undefined {

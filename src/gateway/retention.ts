@@ -1,13 +1,13 @@
-import { pruneAudit } from './audit/audit-store.ts'
-import type { Base } from './core.ts'
-import type { Sweep } from './lib/sweeper.ts'
-import { pruneEvents } from './log/prune-events.ts'
-import type { MailArchive } from './mailbox/archive.ts'
-import { pruneMessages } from './mailbox/retention.ts'
-import { pruneIdempotencyKeys } from './registry/idempotency.ts'
-import type { Database } from './storage/database.ts'
-import { pruneDeliveries } from './wakes/store/delivery-store.ts'
-import { pruneHeld } from './wakes/store/held-store.ts'
+import { pruneAudit } from '../audit/audit-store.ts'
+import type { Sweep } from '../lib/sweeper.ts'
+import type { Base } from '../log/core.ts'
+import { pruneEvents } from '../log/prune-events.ts'
+import type { MailArchive } from '../mailbox/archive.ts'
+import { pruneMessages } from '../mailbox/retention.ts'
+import { pruneIdempotencyKeys } from '../registry/idempotency.ts'
+import type { Database } from '../storage/database.ts'
+import { pruneDeliveries } from '../wakes/store/delivery-store.ts'
+import { pruneHeld } from '../wakes/store/held-store.ts'
 
 const sweepMs = 60_000
 

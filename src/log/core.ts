@@ -1,7 +1,7 @@
-import type { Clock } from './lib/clock.ts'
-import type { AppendEvents } from './log/append.ts'
-import type { Logger } from './logger.ts'
-import type { Database } from './storage/database.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Logger } from '../logger/logger.ts'
+import type { Database } from '../storage/database.ts'
+import type { AppendEvents } from './append.ts'
 
 /** What every feature works with. A feature that needs more extends it. */
 export interface Core {

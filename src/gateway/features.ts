@@ -1,7 +1,7 @@
 import { Usage } from '../admission/usage.ts'
 import type { Config } from '../config.ts'
-import type { Core } from '../core.ts'
 import type { Cleanup } from '../lib/cleanup.ts'
+import type { Core } from '../log/core.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import { drain } from '../mailbox/delivery/drain.ts'
 import { MailWaits } from '../mailbox/delivery/mail-waits.ts'
@@ -14,9 +14,9 @@ import { RepeatedRequests } from '../registry/idempotency.ts'
 import { listPresentAgents, newestLiveSession } from '../registry/sessions/session-lists.ts'
 import type { SecretBox } from '../security/secret.ts'
 import { createTaskAssignment } from '../tasks/assignment.ts'
-import { hasWaiting } from '../waiting.ts'
 import type { Channels } from '../wakes/channel.ts'
 import { newSigningKey } from '../words/signature.ts'
+import { hasWaiting } from './waiting.ts'
 
 interface FeatureParts {
   readonly core: Core

@@ -1,6 +1,6 @@
-import type { Caller } from '../registry/callers/caller.ts'
-import { requireLive, requireSession } from '../sessions/sessions.ts'
-import type { Reader } from '../storage/database.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
+import { requireLive, requireSession } from '../../sessions/sessions.ts'
+import type { Reader } from '../../storage/database.ts'
 
 /** The header that names the session of a call. */
 const sessionHeader = 'Rouse-Session'

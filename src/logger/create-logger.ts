@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty'
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
-import type { Logger } from '../logger.ts'
 import { DescriptorOutput, type LogOutput } from './descriptor-output.ts'
+import type { Logger } from './logger.ts'
 import { terminalLine } from './terminal-line.ts'
 import { withoutSecrets } from './without-secrets.ts'
 

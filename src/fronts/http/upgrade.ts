@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Attachment } from '../lib/attachment.ts'
+import { Attachment } from '../../lib/attachment.ts'
 
 /** The connection of a request for a WebSocket, and the bytes that came after its headers. */
 interface Upgrade {

@@ -1,7 +1,7 @@
 import type { Cleanup } from '../lib/cleanup.ts'
 import type { Clock } from '../lib/clock.ts'
 import { type Sweep, Sweeper } from '../lib/sweeper.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../logger/logger.ts'
 
 interface Sweeps {
   /** Each gateway does its own. */

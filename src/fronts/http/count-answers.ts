@@ -1,8 +1,8 @@
 import { ServerResponse } from 'node:http'
 import type { Express, Response } from 'express'
-import type { AnswerReader, UnreadAnswers } from '../admission/unread-answers.ts'
-import type { Problem } from '../errors.ts'
-import type { Caller } from '../registry/callers/caller.ts'
+import type { AnswerReader, UnreadAnswers } from '../../admission/unread-answers.ts'
+import type { Problem } from '../../errors.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
 
 /** The bytes that a socket accepts without waiting for its reader. */
 const smallBytes = 16 * 1024

@@ -1,8 +1,8 @@
-import { findUnread, hasUnread } from './mailbox/delivery/unread.ts'
-import { unreadBefore } from './mailbox/delivery/unread-mail.ts'
-import type { Reader } from './storage/database.ts'
-import { hasOpenTasks, listOpenTasks, openTasksBefore } from './tasks/open-tasks.ts'
-import type { FindWaiting } from './wakes/read/waiting.ts'
+import { findUnread, hasUnread } from '../mailbox/delivery/unread.ts'
+import { unreadBefore } from '../mailbox/delivery/unread-mail.ts'
+import type { Reader } from '../storage/database.ts'
+import { hasOpenTasks, listOpenTasks, openTasksBefore } from '../tasks/open-tasks.ts'
+import type { FindWaiting } from '../wakes/read/waiting.ts'
 
 /** Makes the look-up of what waits for an agent: its unread mail, and the tasks that it has to work on. Source: D29. */
 export function createFindWaiting(db: Reader): FindWaiting {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
-import type { AnswerReader, UnreadAnswers } from '../admission/unread-answers.ts'
+import type { AnswerReader, UnreadAnswers } from '../../admission/unread-answers.ts'
 import { releaseSlot } from './admit-request.ts'
 import { untilGone } from './until-gone.ts'
 
