@@ -22,7 +22,7 @@ test.each(engines)(`kill -9 at ${kills} random moments (%s)`, { timeout: 1_800_0
   // Nothing worth a warning happens, except that on a shared store each process takes over what the last one has left.
   const logLevel = engine === 'SQLite' ? 'warn' : 'error'
   await using store = await openStore(engine)
-  await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: logLevel, ...store.env })
+  await using gateway = await startProcessGateway({ ROUSE_LOG_LEVEL: logLevel, ROUSE_STORM_TURNS: '0', ...store.env })
   await using first = await startReceiver(inbox.answering(() => slowness() * 10))
   await using second = await startReceiver(inbox.answering())
   await using third = await startReceiver(inbox.answering(() => slowness() * 40))
