@@ -12,8 +12,6 @@ export default defineConfig({
     testTimeout: 1_800_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    // A collection of those who measure would count as a wait for the gateway: with these there are hardly any.
-    execArgv: ['--min-semi-space-size=128', '--max-semi-space-size=128', '--initial-old-space-size=2048'],
     disableConsoleIntercept: true,
     projects: [
       engine('sqlite', {}),

@@ -1,6 +1,7 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startProcessGateway } from '../support/process-gateway.ts'
 import { resetCalls } from '../support/reset-calls.ts'
 import { servedMs } from '../support/served-time.ts'
 import { bearer, rawClient } from './raw-client.ts'
@@ -19,13 +20,12 @@ beforeAll(async () => {
 
 afterAll(() => gateway[Symbol.asyncDispose]())
 
-/** Begins and resets 5,000 calls without a key, from an address of its own as on a network. Resolves when that is cut off. */
+/** Begins and resets 5,000 calls without a key. Resolves with the ms until that is cut off. */
 async function attack(path?: string): Promise<number> {
-  const [host, port] = String(gateway.grpcTarget).split(':')
-  const socket = connect({ host: host!, port: Number(port), localAddress: '127.0.0.2' })
+  const socket = connectTo(gateway.grpcTarget)
   const begin = servedMs()
   await new Promise<void>((resolve) => {
-    socket.on('error', () => {}).once('close', resolve)
+    socket.once('close', resolve)
     socket.on('data', (bytes) => typesOf(bytes).includes(goAway) && resolve())
     socket.write(resetCalls(5_000, path))
   })
@@ -52,6 +52,25 @@ test('the same holds for calls of no method', async () => {
   expect(await read()).toMatchObject({ value: { id } })
   expect(await cutOff).toBeLessThan(cutOffMaxMs)
 })
+
+test('a gateway outlives clients that begin calls of no method, reset them and leave', async () => {
+  await using other = await startProcessGateway({ ROUSE_LOG_LEVEL: 'error' })
+  for (let time = 0; time < 20; time++) {
+    const socket = connectTo(other.grpcTarget)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.resume().end(resetCalls(1, '/no.such.Service/Method'))
+    await closed
+  }
+  expect((await other.call('GET', '/readyz')).status).toBe(200)
+  const ended = await other.kill('SIGTERM')
+  expect([ended.code, ended.stderr]).toEqual([0, ''])
+})
+
+/** Connects from an address of its own, as on a network. */
+function connectTo(target: string | undefined): Socket {
+  const [host, port] = String(target).split(':')
+  return connect({ host: host!, port: Number(port), localAddress: '127.0.0.2' }).on('error', () => {})
+}
 
 /** The types of the HTTP/2 frames that begin in these bytes. */
 function typesOf(bytes: Buffer): number[] {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Agent, request } from 'undici'
 import { expect, test } from 'vitest'
@@ -6,108 +5,77 @@ import { mcpRequest } from '../fronts/mcp/http/call-tool.ts'
 import type { ProcessAgent } from '../support/process-client.ts'
 import { type ProcessGateway, startProcessGateway } from '../support/process-gateway.ts'
 import { until } from '../support/until.ts'
+import { peakMb } from './peak-memory.ts'
 
-/** How many requests an agent has in process at the same time while no other agent is active; beside others it has eight. */
-const atOnce = 64
-/** As many as one key may have wait, and fewer: each is a message of the same task. */
-const waiting = 200
-const memoryMaxMb = 900
+const memoryMaxMb = 512
 const attackMaxMs = 300_000
-/** One character that is not ASCII makes V8 take two bytes for each. */
-const textOf = (length: number): string => `${'x'.repeat(length - 1)}…`
+/** Requests that are sent at once: eight are worked on, and as many as these may wait. */
+const atOnce = 200
+/** The largest text of a body. A character that is not ASCII makes V8 take two bytes for each. */
+const large = `${'x'.repeat(1_000_000)}…`
 
-const isDone = (status: number): boolean => status === 200 || status === 201
+type Answer = Promise<number>
 
+/** One agent, which nothing but the limits of what it may have at once holds back. */
 interface Attacker {
   readonly gateway: ProcessGateway
   readonly mallory: ProcessAgent
   /** Sends a request and drops its answer. Returns the status; 0: there was none. */
-  readonly ask: (
-    method: 'GET' | 'POST',
-    path: string,
-    body?: object,
-    headers?: Record<string, string>,
-  ) => Promise<number>
+  readonly ask: (method: 'GET' | 'POST', path: string, body?: object, more?: Record<string, string>) => Answer
 }
 
-type Attack = (attacker: Attacker) => Promise<readonly number[]>
-
-const times = (count: number, act: (index: number) => Promise<number>) =>
+const times = (count: number, act: (index: number) => Answer) =>
   Promise.all(Array.from({ length: count }, (_, index) => act(index)))
 
-async function largeTasks({ gateway, mallory }: Attacker, count: number): Promise<string[]> {
-  const ids: string[] = []
-  for (let n = 0; n < count; n++) {
+const a2a = { 'A2A-Version': '1.0' }
+const artifact = (artifactId: string) => ({ artifact: { artifactId, parts: [{ text: large }] } })
+
+const attacks: Record<string, (attacker: Attacker) => Promise<readonly number[]>> = {
+  'lists tasks of a megabyte each': async ({ gateway, mallory, ask }) => {
+    for (let n = 0; n < 26; n++) await gateway.send(mallory, large.slice(1_000), undefined, { key: mallory.key })
+    const paths = ['/v1/tasks?includeArtifacts=true&historyLength=100', '/agents/mallory/tasks?historyLength=100']
+    return times(atOnce, (index) => ask('GET', paths[index % 2]!, undefined, a2a))
+  },
+  'reads a large task': async ({ gateway, mallory, ask }) => {
     const { id } = await gateway.send(mallory, 'make a lot', undefined, { key: mallory.key })
-    for (let index = 0; index < 6; index++) {
-      const artifact = { artifactId: `a${index}`, parts: [{ text: textOf(3_900_000) }] }
-      expect((await gateway.call('POST', `/v1/tasks/${id}/artifacts`, { artifact }, mallory)).status).toBe(201)
+    for (let n = 0; n < 24; n++) {
+      expect((await gateway.call('POST', `/v1/tasks/${id}/artifacts`, artifact(`a${n}`), mallory)).status).toBe(201)
     }
-    ids.push(id)
-  }
-  return ids
-}
-
-const callsTool = async (attacker: Attacker, name: string, argsOf: (taskId: string) => Record<string, string>) => {
-  const ids = await largeTasks(attacker, 6)
-  return times(atOnce, (index) => {
-    const { headers, body } = mcpRequest('tools/call', { name, arguments: argsOf(ids[index % ids.length]!) })
-    return attacker.ask('POST', '/mcp', body, headers)
-  })
-}
-
-const lists = async ({ gateway, mallory, ask }: Attacker, path: string) => {
-  // Each is just below the size of a task that counts by itself.
-  for (let n = 0; n < 26; n++) await gateway.send(mallory, textOf(1_000_000), undefined, { key: mallory.key })
-  return times(atOnce, () => ask('GET', path))
-}
-
-const attacks: Record<string, Attack> = {
-  'lists tasks of a megabyte each': (attacker) => lists(attacker, '/v1/tasks?includeArtifacts=true'),
-  'lists such tasks over A2A': (attacker) => lists(attacker, '/agents/mallory/tasks?includeArtifacts=true'),
-  'reads large tasks over MCP': (attacker) => callsTool(attacker, 'get_task', (taskId) => ({ taskId })),
-  'adds to large tasks over MCP': (attacker) =>
-    callsTool(attacker, 'send_task', (taskId) => ({ to: '@mallory', text: 'more', taskId })),
+    const { headers, body } = mcpRequest('tools/call', { name: 'get_task', arguments: { taskId: id } })
+    return times(atOnce, (index) =>
+      index % 2 ? ask('GET', `/agents/mallory/tasks/${id}`, undefined, a2a) : ask('POST', '/mcp', body, headers),
+    )
+  },
   'has calls wait for one large message': async ({ gateway, mallory, ask }) => {
     const { id } = await gateway.send(mallory, 'answer me', undefined, { key: mallory.key })
     const messageOf = (text: string, fields: object) => ({
-      messageId: crypto.randomUUID(),
-      parts: [{ text }],
-      ...fields,
+      message: { messageId: crypto.randomUUID(), parts: [{ text }], ...fields },
     })
-    const calls = times(waiting, () => {
-      const message = messageOf('wait', { taskId: id, role: 'ROLE_USER' })
-      return ask('POST', '/agents/mallory/message:send', { message }, { 'A2A-Version': '1.0' })
-    })
-    const message = messageOf(textOf(3_900_000), { role: 'ROLE_AGENT' })
+    const calls = times(atOnce, () =>
+      ask('POST', '/agents/mallory/message:send', messageOf('wait', { taskId: id, role: 'ROLE_USER' }), a2a),
+    )
     const read = () => gateway.call('GET', `/v1/tasks/${id}?historyLength=0`)
-    const { body } = await until(read, (answer) => answer.body.messageCount > waiting, 60_000)
-    const move = { to: 'completed', answerAs: 'message', expectedVersion: body.version, message }
+    const { body } = await until(read, (answer) => answer.body.messageCount > atOnce, 60_000)
+    const answer = { ...messageOf(large.slice(1_000), { role: 'ROLE_AGENT' }), answerAs: 'message' }
+    const move = { to: 'completed', expectedVersion: body.version, ...answer }
     expect((await gateway.call('POST', `/v1/tasks/${id}/transitions`, move)).status).toBe(200)
     return calls
   },
   'has large artifacts pushed to receivers that read nothing': async ({ gateway, mallory, ask }) => {
     const deaf = new Set<Socket>()
-    let count = 0
-    const server = createServer((socket) => {
-      count++
-      deaf.add(socket.pause().on('error', () => {}))
-    })
+    const server = createServer((socket) => deaf.add(socket.pause().on('error', () => {})))
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    const artifact = { artifactId: 'a', parts: [{ text: textOf(3_900_000) }] }
     const statuses: number[] = []
     for (let task = 0; task < 7; task++) {
       const { id } = await gateway.send(mallory, 'make a lot', undefined, { key: mallory.key })
-      const config = (n: number) => ({ id: `c${n}`, url })
       const path = `/agents/mallory/tasks/${id}/pushNotificationConfigs`
-      statuses.push(...(await times(20, (n) => ask('POST', path, config(n), { 'A2A-Version': '1.0' }))))
-      const { status } = await gateway.call('POST', `/v1/tasks/${id}/artifacts`, { artifact }, mallory)
-      expect(status).toBe(201)
+      statuses.push(...(await times(20, (n) => ask('POST', path, { id: `c${n}`, url }, a2a))))
+      statuses.push(await ask('POST', `/v1/tasks/${id}/artifacts`, artifact('a')))
     }
     // Attempts that end make room for others: each of the first has ended once.
     await until(
-      () => count,
+      () => deaf.size,
       (connections) => connections > 40,
       120_000,
     )
@@ -125,54 +93,21 @@ test.each(Object.keys(attacks))(
     const limits = { requestsPerMinute: 0, megabytesPerMinute: 0 }
     expect((await gateway.call('PATCH', '/v1/projects/default', { limits })).status).toBe(200)
     const mallory = await gateway.addAgent('@mallory')
-    await using dispatcher = new Client(gateway.url, mallory.key)
-    const statuses = await attacks[name]!({ gateway, mallory, ask: (...asked) => dispatcher.ask(...asked) })
+    const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, pipelining: 1 })
+    const ask: Attacker['ask'] = async (method, path, body, more) => {
+      const headers = { authorization: `Bearer ${mallory.key}`, 'content-type': 'application/json', ...more }
+      const options = { dispatcher, method, headers, ...(body && { body: JSON.stringify(body) }) }
+      const answer = await request(gateway.url + path, options).catch(() => undefined)
+      await answer?.body.arrayBuffer()
+      return answer?.statusCode ?? 0
+    }
+    const statuses = await attacks[name]!({ gateway, mallory, ask })
+    await dispatcher.close()
     const peak = peakMb(gateway.pid)
-    console.log(`${name}: ${peak} MB; ${statuses.filter(isDone).length} of ${statuses.length} answered`)
-    expect(statuses.filter((status) => !isDone(status) && status !== 429)).toEqual([])
-    expect(peak).toBeLessThan(memoryMaxMb)
+    console.log(`${name}: ${peak} MB, answers ${[...new Set(statuses)]}`)
+    // What waits too long is refused, and on a busy machine also what comes while the loop is late.
+    expect(statuses.filter((status) => ![200, 201, 429, 503].includes(status))).toEqual([])
+    expect(peak).toBeLessThanOrEqual(memoryMaxMb)
     expect((await gateway.kill('SIGTERM')).code).toBe(0)
   },
 )
-
-/** As many connections as it asks for. */
-class Client implements AsyncDisposable {
-  readonly #dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0, pipelining: 1 })
-  readonly #url: string
-  readonly #key: string
-
-  constructor(url: string, key: string) {
-    this.#url = url
-    this.#key = key
-  }
-
-  async ask(
-    method: 'GET' | 'POST',
-    path: string,
-    body?: object,
-    headers: Record<string, string> = {},
-  ): Promise<number> {
-    try {
-      const answer = await request(this.#url + path, {
-        dispatcher: this.#dispatcher,
-        method,
-        headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
-        ...(body && { body: JSON.stringify(body) }),
-      })
-      // What is dumped beyond a bound ends the connection.
-      for await (const _chunk of answer.body);
-      return answer.statusCode
-    } catch {
-      return 0
-    }
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#dispatcher.close()
-  }
-}
-
-/** The most memory that the process has held. */
-function peakMb(pid: number): number {
-  return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024)
-}

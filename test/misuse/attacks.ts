@@ -1,220 +1,179 @@
-import { createServer as createHttpServer } from 'node:http'
-import { connect, createServer, type Socket } from 'node:net'
-import { SubscribeToTaskRequest } from '@a2a-js/sdk'
+import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { SendMessageRequest, SubscribeToTaskRequest } from '@a2a-js/sdk'
 import { A2AService } from '@a2a-js/sdk/server/grpc'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
-import { type Attack, call, manyTimes, pause, send, type Target } from './attacker-calls.ts'
-import { largeAttack } from './large-attack.ts'
+import { resetCalls } from '../support/reset-calls.ts'
+import {
+  type Attack,
+  addArtifact,
+  call,
+  forever,
+  headOf,
+  open,
+  pause,
+  send,
+  sendMail,
+  subscribeMany,
+  type Target,
+} from './calls.ts'
 import { mcpAttack } from './mcp-attack.ts'
 
-/** One agent with a key, each bad in a way of its own. */
+/** A text that fills a body. */
+export const largest = 'x'.repeat(1_000_000)
+
+/** One agent with a key each, bad in a way of its own. */
 export const attacks = {
-  /** Nothing at all: takes processor time beside those who measure, and shows what the machine itself makes of that. */
-  burns: async (_target, ready, signal) => {
+  /** Takes processor time beside the others, and shows the effect of the machine alone. */
+  burns: async (_target, ready) => {
     ready()
-    while (!signal.aborted) {
+    await forever(1, async () => {
       const until = performance.now() + 10
       while (performance.now() < until);
-      await new Promise(setImmediate)
-    }
-  },
-  /** As many requests as 64 connections take, of reads and sends. */
-  floods: async (target, ready, signal) => {
-    ready()
-    await manyTimes(64, signal, async (index) => {
-      if (index % 2) await call(target, 'GET', '/v1/agents')
-      else await send(target, 'flood')
     })
   },
-  /** Bodies of brackets, small and large, compressed by their sender's word. */
-  nests: async (target, ready, signal) => {
-    const small = `{"artifact":{"parts":[{"data":${'['.repeat(4_000)}${']'.repeat(4_000)}}]}}`
-    const wide = `[${'{},'.repeat(1_000_000)}{}]`
+  floods: async (target, ready) => {
     ready()
-    await manyTimes(8, signal, async (index) => {
-      if (index % 2) await call(target, 'POST', '/v1/tasks/x/artifacts', small)
-      else await call(target, 'POST', `/agents/${target.handle}`, wide, { 'a2a-version': '1.0' })
-    })
+    await forever(64, (index) => (index % 2 ? call(target, 'GET', '/v1/agents') : send(target, 'flood')))
   },
-  /** Receivers that accept and say nothing, tried by `test`; and calls that block for as long as they may. */
-  hangs: async (target, ready, signal) => {
-    const silent = await silentReceiver(signal)
+  /** Thousands of nested brackets, more values than a body may have, and nearly as many as it may have. */
+  nests: async (target, ready) => {
+    const data = (text: string) => `{"artifact":{"parts":[{"data":${text}}]}}`
+    const wide = (count: number) => data(`[${'{},'.repeat(count)}{}]`)
+    const bodies = [data('['.repeat(4_000) + ']'.repeat(4_000)), wide(340_000), wide(19_900)]
+    const task = await send(target, 'nest')
+    ready()
+    await forever(8, (index) => call(target, 'POST', `/v1/tasks/${task}/artifacts`, bodies[index % 3]!))
+  },
+  hangs: async (target, ready) => {
+    const silent = await listen(createServer((socket) => socket.on('error', () => {})))
     const ids = await subscribeMany(target, 20, () => silent)
     ready()
     await Promise.all([
-      manyTimes(100, signal, async (index) => {
-        await call(target, 'POST', `/v1/wake-subscriptions/${ids[index % Math.max(1, ids.length)]}/test`)
-      }),
-      manyTimes(100, signal, async () => {
-        await send(target, 'wait for me', {})
-      }),
+      forever(100, (index) => call(target, 'POST', `/v1/wake-subscriptions/${ids[index % ids.length]}/test`)),
+      forever(100, () => send(target, 'wait for me', {})),
     ])
   },
-  /** Connections that send a header or a body, one byte at a time. */
-  drips: async ({ url, key }, ready, signal) => {
-    const { hostname, port } = new URL(url)
-    const sockets = new Set<Socket>()
-    const open = (head: string): void => {
-      const socket = connect(Number(port), hostname)
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => sockets.delete(socket))
-      socket.write(head)
-    }
-    for (let count = 0; count < 300; count++) {
-      open('GET /v1/agents HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Drip: ')
-      open(
-        `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\n\r\n{"a":"`,
-      )
-    }
+  drips: async (target, ready) => {
+    const fields = ['Content-Type: application/json', 'Content-Length: 1000000']
+    const heads = ['GET /v1/agents HTTP/1.1\r\nX-Drip: ', `${headOf(target, 'POST /v1/messages', ...fields)}{"a":"`]
+    const sockets = Array.from({ length: 600 }, (_, index) => open(target.url, heads[index % 2]))
     ready()
-    while (!signal.aborted) {
-      for (const socket of sockets) socket.write('x')
-      await pause(200, signal)
-    }
-    for (const socket of sockets) socket.destroy()
-  },
-  /** 10,000 connections that say nothing, and bodies that never end. */
-  idles: async ({ url, key }, ready, signal) => {
-    const { hostname, port } = new URL(url)
-    const sockets: Socket[] = []
-    const open = (): Socket => {
-      const socket = connect(Number(port), hostname)
-      socket.on('error', () => {})
-      sockets.push(socket)
-      return socket
-    }
-    for (let count = 0; count < 10_000 && !signal.aborted; count++) {
-      open()
-      if (count % 100 === 0) await pause(10, signal)
-    }
-    const endless = Array.from({ length: 50 }, () => {
-      const socket = open()
-      socket.write(
-        `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{"\r\n`,
-      )
-      return socket
+    await forever(1, async () => {
+      for (const socket of sockets) if (socket.writable) socket.write('x')
+      await pause(200)
     })
-    ready()
-    const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`
-    while (!signal.aborted) {
-      for (const socket of endless) if (socket.writableLength === 0) socket.write(chunk)
-      await pause(20, signal)
-    }
-    for (const socket of sockets) socket.destroy()
   },
-  /** 3,000 streams, over HTTP and gRPC, that nobody reads, while their agent's log grows. */
-  streams: async (target, ready, signal) => {
-    const { hostname, port } = new URL(target.url)
-    const sockets: Socket[] = []
+  idles: async (target, ready) => {
+    for (let count = 0; count < 10_000; count++) {
+      open(target.url)
+      if (count % 100 === 0) await pause(10)
+    }
+    const fields = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
+    const chunk = `10000\r\n${'a'.repeat(0x10000)}\r\n`
+    ready()
+    await forever(50, async () => {
+      const socket = open(target.url, headOf(target, 'POST /v1/messages', ...fields))
+      for (; socket.writable; await pause(20)) if (socket.writableLength === 0) socket.write(chunk)
+      await pause(20)
+    })
+  },
+  streams: async (target, ready) => {
+    const head = headOf(target, 'GET /v1/events', 'Accept: text/event-stream')
     for (let count = 0; count < 3_000; count++) {
-      const socket = connect(Number(port), hostname)
-      socket.on('error', () => {})
-      socket.pause()
-      socket.write(
-        `GET /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${target.key}\r\nAccept: text/event-stream\r\n\r\n`,
-      )
-      sockets.push(socket)
-      if (count % 50 === 0) await pause(20, signal)
+      open(target.url, head).pause()
+      if (count % 50 === 0) await pause(20)
     }
     const task = await send(target, 'watched')
-    const client = new Client(target.grpcTarget, credentials.createInsecure())
-    const metadata = new Metadata()
-    metadata.set('authorization', `Bearer ${target.key}`)
     const { path, requestSerialize } = A2AService.subscribeToTask
     const bytes = requestSerialize(SubscribeToTaskRequest.fromJSON({ tenant: `agents/${target.handle}`, id: task }))
+    const client = grpcClient(target)
     for (let count = 0; count < 300; count++) {
-      const same = (value: Buffer) => value
-      const stream = client.makeServerStreamRequest(path, same, same, bytes, metadata)
-      stream.on('error', () => {})
-      stream.pause()
+      const stream = client.makeServerStreamRequest(path, same, same, bytes, keyOf(target))
+      stream.on('error', () => {}).pause()
     }
     ready()
-    await manyTimes(1, signal, async () => {
+    await forever(1, async () => {
       await send(target, 'x'.repeat(1_000))
-      await pause(20, signal)
+      await pause(20)
     })
-    for (const socket of sockets) socket.destroy()
-    client.close()
   },
-  /** 1,500 subscriptions to receivers that accept and say nothing, and mail to oneself. */
-  subscribes: async (target, ready, signal) => {
-    const receivers = await Promise.all(Array.from({ length: 150 }, () => silentReceiver(signal)))
+  subscribes: async (target, ready) => {
+    const silent = () => listen(createServer((socket) => socket.on('error', () => {})))
+    const receivers = await Promise.all(Array.from({ length: 150 }, silent))
     await subscribeMany(target, 1_500, (index) => receivers[index % receivers.length]!)
     ready()
-    await manyTimes(1, signal, async () => {
-      await call(target, 'POST', '/v1/messages', JSON.stringify({ to: `@${target.handle}`, subject: 'wake up' }))
-      await pause(100, signal)
+    await forever(1, async () => {
+      await sendMail(target)
+      await pause(100)
     })
   },
-  /** As many subscriptions as it may have to a receiver that answers at once, all of which each message to oneself wakes. */
-  wakes: async (target, ready, signal) => {
-    const receiver = await promptReceiver(signal)
-    await subscribeMany(target, 500, () => receiver, { includeOwn: true })
+  wakes: async (target, ready) => {
+    const receiver = await listen(createHttpServer((req, res) => req.resume() && res.writeHead(204).end()))
+    await subscribeMany(target, 500, () => receiver, { more: { includeOwn: true } })
     ready()
-    await manyTimes(1, signal, async () => {
+    await forever(1, async () => {
       await send(target, 'wake all')
-      await pause(20, signal)
+      await pause(20)
     })
   },
-  /** Changes that store nothing: to itself, and claims that it takes and releases. */
-  changes: async (target, ready, signal) => {
+  changes: async (target, ready) => {
     ready()
-    await manyTimes(16, signal, async (index) => {
+    await forever(16, async (index) => {
       const ref = `ref-${index}`
-      if (index % 2) await call(target, 'PATCH', `/v1/agents/${target.handle}`, JSON.stringify({ description: ref }))
-      else await call(target, 'POST', '/v1/claims', JSON.stringify({ ref }))
-      if (index % 2 === 0) await call(target, 'DELETE', `/v1/claims?ref=${ref}`)
+      if (index % 2) return call(target, 'PATCH', `/v1/agents/${target.handle}`, { description: ref })
+      await call(target, 'POST', '/v1/claims', { ref })
+      return call(target, 'DELETE', `/v1/claims?ref=${ref}`)
     })
   },
-  /** A key that it makes up for each request. */
-  guesses: async (target, ready, signal) => {
+  guesses: async (target, ready) => {
     ready()
-    await manyTimes(64, signal, async (index) => {
-      await call({ ...target, key: `${target.key.slice(0, -8)}${String(index).padStart(8, '0')}` }, 'GET', '/v1/agents')
+    await forever(64, (index) => {
+      const key = `${target.key.slice(0, -8)}${String(index).padStart(8, '0')}`
+      return call({ ...target, key }, 'GET', '/v1/agents')
     })
   },
-  /** Receivers under names whose name server never answers. */
-  names: async (target, ready, signal) => {
+  names: async (target, ready) => {
     const ids = await subscribeMany(target, 100, (index) => `http://h${index}.slow-dns.example/`)
     ready()
     await Promise.all([
-      manyTimes(40, signal, async (index) => {
-        await call(target, 'POST', `/v1/wake-subscriptions/${ids[index % Math.max(1, ids.length)]}/test`)
-      }),
-      manyTimes(1, signal, async () => {
-        await call(target, 'POST', '/v1/messages', JSON.stringify({ to: `@${target.handle}`, subject: 'wake up' }))
-        await pause(200, signal)
-      }),
+      forever(40, (index) => call(target, 'POST', `/v1/wake-subscriptions/${ids[index % ids.length]}/test`)),
+      forever(1, () => Promise.all([sendMail(target), pause(200)])),
     ])
   },
-  /** The largest message, mail, artifact and description that is taken, and the largest answers to them. */
-  largest: largeAttack,
-  /** Many large tasks, each read by a path of its own. */
-  reads: async (target, ready, signal) => {
-    const text = 'x'.repeat(3_000_000)
-    const tasks: string[] = []
-    while (tasks.length < 12 && !signal.aborted) {
-      const task = await send(target, text)
-      // Sent too fast they are refused.
-      if (task) tasks.push(task)
-      else await pause(1_000, signal)
-    }
+  largest: async (target, ready) => {
+    const task = await send(target, 'large')
+    const { path, requestSerialize } = A2AService.sendMessage
+    const message = { messageId: 'm', role: 'ROLE_USER', parts: [{ raw: largest }] }
+    const bytes = requestSerialize(SendMessageRequest.fromJSON({ tenant: `agents/${target.handle}`, message }))
+    const client = grpcClient(target)
+    const taggedConcepts = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(200, 'c'))
+    const acts = [
+      () => send(target, largest),
+      () => sendMail(target, { body: 'b'.repeat(262_144), taggedConcepts }),
+      () => addArtifact(target, task, largest),
+      () => call(target, 'GET', `/v1/tasks/${task}`),
+      () => call(target, 'GET', '/v1/tasks?historyLength=100&includeArtifacts=true&pageSize=100'),
+      () => call(target, 'PATCH', `/v1/agents/${target.handle}`, { description: 'd'.repeat(4_000) }),
+      () => new Promise((done) => client.makeUnaryRequest(path, same, same, bytes, keyOf(target), done)),
+    ]
     ready()
-    await manyTimes(16, signal, async (index) => {
+    await forever(acts.length, (index) => acts[index % acts.length]!())
+  },
+  reads: async (target, ready) => {
+    const tasks = await Promise.all([1, 2, 3].map(() => send(target, largest)))
+    for (const task of [...tasks, ...tasks]) await addArtifact(target, task, largest)
+    ready()
+    await forever(16, (index) => {
       const task = tasks[index % tasks.length]
-      const path = [`/v1/tasks/${task}`, `/v1/tasks/${task}/messages`, `/agents/${target.handle}/tasks/${task}`][
-        index % 3
-      ]!
-      await call(target, 'GET', path, undefined, { 'a2a-version': '1.0' })
+      const paths = [`/v1/tasks/${task}`, `/v1/tasks/${task}/messages`, `/agents/${target.handle}/tasks/${task}`]
+      return call(target, 'GET', paths[Math.floor(index / 3) % 3]!)
     })
   },
-  /** The longest pages: of 500 subscriptions, and of tasks, mail, events and sessions, all together. */
-  lists: async (target, ready, signal) => {
+  lists: async (target, ready) => {
     const taggedConcepts = Array.from({ length: 10 }, (_, index) => `concept-of-some-length-${index}`)
-    await subscribeMany(target, 500, () => 'http://127.0.0.1:9/', {}, { filters: { taggedConcepts } })
-    for (let count = 0; count < 250 && !signal.aborted; count++) await send(target, 'x'.repeat(1_000))
-    ready()
+    await subscribeMany(target, 500, () => 'http://127.0.0.1:9/', { filters: { taggedConcepts } })
+    for (let count = 0; count < 250; count++) await send(target, 'x'.repeat(1_000))
     const pages = [
       '/v1/wake-subscriptions',
       '/v1/tasks?pageSize=100&historyLength=100&includeArtifacts=true',
@@ -225,63 +184,37 @@ export const attacks = {
       '/v1/catalog',
       '/v1/sessions?status=ended&limit=200',
     ]
-    await manyTimes(64, signal, async (index) => {
-      await call(target, 'GET', pages[index % pages.length]!)
+    ready()
+    await forever(64, (index) => call(target, 'GET', pages[index % pages.length]!))
+  },
+  tools: mcpAttack,
+  /** Without its key: gRPC calls that it begins and resets at once, on one connection after the other. */
+  resets: async ({ grpcTarget }, ready) => {
+    const calls = [resetCalls(5_000), resetCalls(5_000, '/no.such.Service/Method')]
+    ready()
+    await forever(32, async (index) => {
+      const socket = open(`tcp://${grpcTarget}`, calls[index % 2]).resume()
+      await pause(100)
+      socket.destroy()
     })
   },
-  /** Sessions of MCP without end, streams of theirs that nobody reads, and the largest answers of its tools. */
-  tools: mcpAttack,
 } as const satisfies Record<string, Attack>
 
 export type AttackName = keyof typeof attacks
 
-async function subscribeMany(
-  target: Target,
-  count: number,
-  urlOf: (index: number) => string,
-  more: object = {},
-  rest: object = {},
-): Promise<string[]> {
-  const ids: string[] = []
-  for (let index = 0; index < count; index++) {
-    const metadata = { url: urlOf(index), coalesceWindow: 0, ...more }
-    const input = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook', harnessTargetMetadata: metadata, ...rest }
-    const answer = await call(target, 'POST', '/v1/wake-subscriptions', JSON.stringify(input))
-    const [, id] = /"subscriptionId":"([^"]+)"/.exec(answer) ?? []
-    // What is refused once is refused again: a limit is reached.
-    if (id === undefined) break
-    ids.push(id)
-  }
-  return ids
+const same = (value: Buffer): Buffer => value
+
+function grpcClient({ grpcTarget }: Target): Client {
+  return new Client(grpcTarget, credentials.createInsecure(), { 'grpc.max_receive_message_length': -1 })
 }
 
-/** A receiver that takes each wake at once. */
-async function promptReceiver(signal: AbortSignal): Promise<string> {
-  const server = createHttpServer((req, res) => {
-    req.resume()
-    res.writeHead(204).end()
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  signal.addEventListener('abort', () => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const { port } = server.address() as { port: number }
-  return `http://127.0.0.1:${port}/`
+function keyOf({ key }: Target): Metadata {
+  const metadata = new Metadata()
+  metadata.set('authorization', `Bearer ${key}`)
+  return metadata
 }
 
-/** A port that accepts and says nothing. */
-async function silentReceiver(signal: AbortSignal): Promise<string> {
-  const sockets = new Set<Socket>()
-  const server = createServer((socket) => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-  })
+async function listen(server: Server | HttpServer): Promise<string> {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  signal.addEventListener('abort', () => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  const { port } = server.address() as { port: number }
-  return `http://127.0.0.1:${port}/`
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }

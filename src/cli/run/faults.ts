@@ -21,6 +21,7 @@ export function endOnFault(
 ): { readonly count: () => number } {
   let count = 0
   process.on('uncaughtException', (error, origin) => {
+    if (isAnswerToReset(error)) return
     count++
     log(
       `${JSON.stringify({ level: 'fatal', time: new Date().toISOString(), msg: 'process.failed', origin, count, err: described(error) })}\n`,
@@ -30,6 +31,14 @@ export function endOnFault(
     end()
   })
   return { count: () => count }
+}
+
+/**
+ * The gRPC library refuses a call of no method with an answer, and does not look whether the client has reset the call meanwhile. Nothing
+ * is left undone then.
+ */
+function isAnswerToReset(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_HTTP2_INVALID_STREAM'
 }
 
 function described(error: unknown): object {

@@ -31,3 +31,11 @@ test('an uncaught fault is logged, counted and ends the process once', () => {
   ])
   expect([ends, faults.count()]).toEqual([1, 2])
 })
+
+test('the answer to a call that its client has reset is no fault', () => {
+  const process = new FakeProcess()
+  const faults = endOnFault(process, { log: expect.unreachable, end: expect.unreachable })
+  const error = Object.assign(new Error('The stream has been destroyed'), { code: 'ERR_HTTP2_INVALID_STREAM' })
+  process.emit('uncaughtException', error, 'uncaughtException')
+  expect(faults.count()).toBe(0)
+})
