@@ -20,7 +20,7 @@ import {
 import { mcpAttack } from './mcp-attack.ts'
 
 /** A text that fills a body. */
-export const largest = 'x'.repeat(1_000_000)
+const largest = 'x'.repeat(1_000_000)
 
 /** One agent with a key each, bad in a way of its own. */
 export const attacks = {
