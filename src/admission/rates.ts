@@ -58,7 +58,9 @@ export class Rates {
 
   /** Counts acts of an agent, all or none. Errors: `rate-limited`. */
   spend(caller: Caller, rate: Rate, count: number): void {
-    if (caller.kind === 'agent') this.#spend(caller, rate.name, countedBy(caller, rate), count)
+    // What counts as further requests comes with one that was counted: a small bucket has that much less.
+    const before = rate.name === 'requestsPerMinute' ? 1 : 0
+    if (caller.kind === 'agent') this.#spend(caller, rate.name, countedBy(caller, rate), count, before)
   }
 
   /** Errors: `rate-limited` where nothing is left. */
@@ -87,15 +89,16 @@ export class Rates {
     return kind === 'agent' && this.#buckets.spend(`revocations ${keyId}`, revocations, this.#clock.now()) === 0
   }
 
-  #spend(caller: Caller, name: RateName, all: readonly Counted[], count: number): void {
+  #spend(caller: Caller, name: RateName, all: readonly Counted[], count: number, before = 0): void {
     const now = this.#clock.now()
-    for (const counted of all) this.#require(caller, name, counted, now, count)
-    for (const { key, bucket } of all) this.#buckets.take(key, bucket, now, Math.min(count, bucket.size))
+    for (const counted of all) this.#require(caller, name, counted, now, count, before)
+    for (const { key, bucket } of all) this.#buckets.take(key, bucket, now, Math.min(count, bucket.size - before))
   }
 
-  #require(caller: Caller, name: RateName, counted: Counted, now: number, count: number): void {
-    const waitMs = this.#buckets.waitMs(counted.key, counted.bucket, now, count)
-    if (waitMs > 0) throw usedUp(caller, name, counted, waitMs)
+  #require(caller: Caller, name: RateName, counted: Counted, now: number, count: number, before = 0): void {
+    const { key, bucket } = counted
+    if (this.#buckets.waitMs(key, bucket, now, Math.min(count, bucket.size - before)) === 0) return
+    throw usedUp(caller, name, counted, this.#buckets.waitMs(key, bucket, now, count + before))
   }
 }
 

@@ -17,7 +17,13 @@ import { accessPage } from './page.ts'
 import { routesOf } from './routes.ts'
 
 // Only the routes are read: nothing is called.
-const context = { sessions: {}, subscriptions: {}, mail: { limits: {} }, claims: {} } as unknown as FrontContext
+const context = {
+  admission: {},
+  sessions: {},
+  subscriptions: {},
+  mail: { limits: {} },
+  claims: {},
+} as unknown as FrontContext
 const routedByExpress = routesOf(createFront(context).router)
 const rows = restOperations.map(({ route }) => route)
 

@@ -18,7 +18,7 @@ const waiting = `with waiting as (select pid, pg_blocking_pids(pid) as pids from
 /** Two gateways where each agent may own `claims` refs. */
 async function startPair(claims: number) {
   const two = await startTwo()
-  await two.a.call('PATCH', '/v1/projects/default', { limits: { claims } })
+  await two.a.call('PATCH', '/v1/projects/default', { limits: { owned: claims } })
   const holder = new pg.Client({ connectionString: await databaseUrlFor(two.dataDir) })
   await holder.connect()
   const { rows } = await holder.query('select pg_backend_pid() as pid')

@@ -9,6 +9,7 @@ test('an agent that floods another one through all gateways silences nobody, and
   const ines = await two.a.addAgent('ines')
   const mailTo = ({ call }: TestGateway, key: string) =>
     call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key })
+  const ursa = await two.a.addAgent('ursa')
   /** Sends until it is refused. */
   const flood = async (gateway: TestGateway) => {
     let sent = 0
@@ -24,7 +25,7 @@ test('an agent that floods another one through all gateways silences nobody, and
   expect((await mailTo(two.b, mallory.key)).body).toMatchObject({ code: 'recipient-storm', limitName: 'stormMessages' })
   for (const gateway of [two.a, two.b]) {
     expect((await mailTo(gateway, ines.key)).status).toBe(201)
-    expect((await gateway.send('donna', 'x', { key: ines.key })).id).toBeDefined()
+    expect((await gateway.send('donna', 'x', { key: ursa.key })).id).toBeDefined()
   }
 })
 

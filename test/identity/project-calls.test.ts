@@ -3,65 +3,59 @@ import { status } from '@grpc/grpc-js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type OpenCall, type OpenCallKind, OpenCalls } from '../../src/identity/open-calls.ts'
+import { projectFactor } from '../../src/limits.ts'
 import { bearer, rawClient, refusalOf } from '../grpc/raw-client.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
-import { until } from '../support/until.ts'
+import { liftRates, startGateway } from '../support/gateway.ts'
 
 const agent = (id: string, projectId = 'web', limits = {}) =>
   ({ kind: 'agent', id, projectId, keyId: `key of ${id}`, limits }) as const
 
-test.each([
-  ['streams', 'projectStreams'],
-  ['blockingCalls', 'projectBlockingCalls'],
-] as const)('%s: agents of a project meet %s together; one that ends frees a place', (kind, name) => {
+const projectMax = projectFactor
+const kinds: OpenCallKind[] = ['streams', 'blockingCalls']
+
+test.each(kinds)('%s: agents of a project meet a limit together; one that ends frees a place', (kind) => {
   const calls = new OpenCalls(new FakeClock())
-  const limits = { [name]: 3 }
-  const [lola, bob] = [agent('lola', 'web', limits), agent('bob', 'web', limits)]
-  const [first] = [calls.open(lola, kind), calls.open(bob, kind), calls.open(lola, kind)]
-  for (const one of [lola, bob]) {
-    expect(() => calls.open(one, kind)).toThrow(
-      expect.objectContaining({
-        code: 'limit-exceeded',
-        extra: { limit: name, max: 3 },
-        message: expect.stringMatching(/^This project has 3 open .*PATCH \/v1\/projects\/\{project\}/),
-      }),
-    )
-  }
+  const limits = { [kind]: 1 }
+  const open = Array.from({ length: projectMax }, (_, n) => calls.open(agent(`${n}`, 'web', limits), kind))
+  const bob = agent('bob', 'web', limits)
+  expect(() => calls.open(bob, kind)).toThrow(
+    expect.objectContaining({
+      code: 'limit-exceeded',
+      extra: { limit: kind, max: projectMax },
+      message: expect.stringMatching(/^This project has 20 open .*PATCH \/v1\/projects\/\{project\}/),
+    }),
+  )
   calls.open(agent('zoe', 'blue', limits), kind)
-  for (let n = 0; n < 5; n++) calls.open({ ...agent('operator', 'web', limits), kind: 'operator', keyId: `${n}` }, kind)
+  for (let n = 0; n < 5; n++) calls.open({ ...bob, limits: {}, kind: 'operator' }, kind)
   // A call of the other kind, and one of none, counts for nothing.
-  calls.open(lola, kind === 'streams' ? 'blockingCalls' : 'streams')
-  calls.open(lola)
-  first[Symbol.dispose]()
-  first[Symbol.dispose]()
+  calls.open(bob, kind === 'streams' ? 'blockingCalls' : 'streams')
+  calls.open(bob)
+  open[0]![Symbol.dispose]()
+  open[0]![Symbol.dispose]()
   calls.open(bob, kind)
-  expect(() => calls.open(bob, kind)).toThrow(name)
-  calls.open({ ...bob, limits: { [name]: 4 } }, kind)
-  calls.open({ ...bob, limits: { [name]: 0 } }, kind)
+  expect(() => calls.open(agent('ada', 'web', limits), kind)).toThrow(kind)
+  calls.open(agent('ada', 'web', { [kind]: 0 }), kind)
 })
 
 test('whatever opens and ends, a project has as many calls as are open, and never more than it may have', () => {
-  const step = fc.record({
-    who: fc.nat(3),
-    kind: fc.constantFrom<OpenCallKind>('streams', 'blockingCalls'),
-    ends: fc.nat(20),
-  })
+  const step = fc.record({ who: fc.nat(29), kind: fc.constantFrom(...kinds), ends: fc.nat(60) })
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
-      const limits = { projectStreams: 4, projectBlockingCalls: 3 }
+    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const limits = { streams: 2, blockingCalls: 2 }
       const calls = new OpenCalls(new FakeClock())
-      const agents = ['lola', 'bob', 'zoe', 'ada'].map((id, n) => agent(id, n < 2 ? 'web' : 'blue', limits))
       const open: { call: OpenCall; key: string }[] = []
       for (const { who, kind, ends } of steps) {
         const [ended] = open.splice(ends, 1)
         ended?.call[Symbol.dispose]()
-        const caller = agents[who]!
+        const caller = agent(`${who}`, who < 25 ? 'web' : 'blue', limits)
         const key = `${kind} ${caller.projectId}`
-        const isFull = open.filter((one) => one.key === key).length >= (kind === 'streams' ? 4 : 3)
-        if (isFull) expect(() => calls.open(caller, kind)).toThrow('This project has')
-        else open.push({ call: calls.open(caller, kind), key })
+        const held = open.filter((one) => one.key === key).length
+        expect(held).toBeLessThanOrEqual(2 * projectMax)
+        const opened = attempt(() => calls.open(caller, kind))
+        if (held >= 2 * projectMax) expect(opened).toBeUndefined()
+        if (opened) open.push({ call: opened, key })
       }
       for (const { call } of open) call[Symbol.dispose]()
       expect(calls.keys()).toEqual([])
@@ -69,83 +63,46 @@ test('whatever opens and ends, a project has as many calls as are open, and neve
   )
 })
 
-async function start() {
-  const gateway = await startGateway({ overrides: { clock: new FakeClock() } })
-  const [lola, bob, donna] = [
-    await gateway.addAgent('lola'),
-    await gateway.addAgent('bob'),
-    await gateway.addAgent('donna'),
-  ]
-  return { gateway, lola, bob, donna, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() }
+function attempt<T>(open: () => T): T | undefined {
+  try {
+    return open()
+  } catch {
+    return undefined
+  }
 }
 
-const limit = (gateway: TestGateway, limits: Record<string, number>) =>
-  gateway.call('PATCH', '/v1/projects/default', { limits })
-const streamOf = (gateway: TestGateway, { key }: TestAgent) =>
-  openEventStream(`${gateway.url}/v1/events`, { authorization: `Bearer ${key}` })
-
 test('the streams of a project: each binding names the limit, and PATCH changes it at once', async () => {
-  await using s = await start()
-  const { id } = await s.gateway.send('donna', 'x', { key: s.bob.key })
-  await s.gateway.call('POST', '/v1/projects', { project: 'red' })
-  const zoe = await s.gateway.addAgent('zoe', { project: 'red' })
-  await limit(s.gateway, { projectStreams: 2 })
-  await using _lola = await streamOf(s.gateway, s.lola)
-  await using _bob = await streamOf(s.gateway, s.bob)
+  await using gateway = await startGateway({ overrides: { clock: new FakeClock() } })
+  await liftRates(gateway)
+  const donna = await gateway.addAgent('donna')
+  const bob = await gateway.addAgent('bob')
+  const { id } = await gateway.send('donna', 'x', { key: bob.key })
+  const limit = (limits: object) => gateway.call('PATCH', '/v1/projects/default', { limits })
+  const streamOf = ({ key }: { key: string }) =>
+    openEventStream(`${gateway.url}/v1/events`, { authorization: `Bearer ${key}` })
+  await limit({ streams: 1 })
+  const open: AsyncDisposable[] = []
+  await using _open = {
+    [Symbol.asyncDispose]: async () => void (await Promise.all(open.map((one) => one[Symbol.asyncDispose]()))),
+  }
+  for (let n = 0; n < projectMax; n++) open.push(await streamOf(await gateway.addAgent(`reader-${n}`)))
 
-  const refused = await s.gateway.call('GET', '/v1/events', undefined, {
-    key: s.lola.key,
-    headers: { accept: 'text/event-stream' },
-  })
+  const accept = { accept: 'text/event-stream' }
+  const refused = await gateway.call('GET', '/v1/events', undefined, { key: donna.key, headers: accept })
   expect([refused.status, refused.body.code]).toEqual([429, 'limit-exceeded'])
-  expect(refused.body).toMatchObject({ limit: 'projectStreams', max: 2 })
-  const metadata = { code: 'limit-exceeded', limit: 'projectStreams', max: '2' }
+  expect(refused.body).toMatchObject({ limit: 'streams', max: projectMax })
+  const metadata = { code: 'limit-exceeded', limit: 'streams', max: `${projectMax}` }
   const headers = { 'A2A-Version': '1.0' }
-  const rpc = await s.gateway.call(
-    'POST',
-    '/agents/donna',
-    { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } },
-    { key: s.bob.key, headers },
-  )
+  const subscribe = { jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } }
+  const rpc = await gateway.call('POST', '/agents/donna', subscribe, { key: bob.key, headers })
   expect(rpc.body.error.data[0]).toMatchObject({ reason: 'LIMIT_EXCEEDED', metadata })
-  const rest = await s.gateway.call('POST', `/agents/donna/tasks/${id}:subscribe`, undefined, {
-    key: s.bob.key,
-    headers,
-  })
-  expect([rest.status, rest.body.error.details[0].metadata]).toMatchObject([429, metadata])
-  using grpc = rawClient(s.gateway.grpcTarget)
+  using grpc = rawClient(gateway.grpcTarget)
   const request = SubscribeToTaskRequest.fromJSON({ tenant: 'agents/donna', id })
-  const stream = grpc.stream('subscribeToTask', request, bearer(s.bob.key))
+  const stream = grpc.stream('subscribeToTask', request, bearer(bob.key))
   const error = await new Promise<Parameters<typeof refusalOf>[0]>((resolve) => stream.on('error', resolve as never))
   expect(refusalOf(error)).toMatchObject({ code: status.RESOURCE_EXHAUSTED, reason: 'LIMIT_EXCEEDED', info: metadata })
 
-  await using _zoe = await streamOf(s.gateway, zoe)
-  await using _operator = await streamOf(s.gateway, { handle: '@operator', key: s.gateway.adminKey })
-  await limit(s.gateway, { projectStreams: 3 })
-  await using _third = await streamOf(s.gateway, s.bob)
-})
-
-test('the waiting calls of a project: a blocking send and a wait for mail count together', async () => {
-  await using s = await start()
-  await s.gateway.call('POST', '/v1/sessions', { surface: 'codex' }, s.bob)
-  await limit(s.gateway, { projectBlockingCalls: 1 })
-  const blocking = s.gateway.send('donna', 'x', { key: s.lola.key, configuration: { returnImmediately: false } })
-  // Its place is taken before its task is stored.
-  const tasksOf = (count: number): Promise<{ id: string }[]> =>
-    until(
-      async () => (await s.gateway.call('GET', '/v1/tasks', undefined, s.donna)).body.tasks,
-      (tasks) => tasks.length === count,
-    )
-  await tasksOf(1)
-  const refused = await s.gateway.call('GET', '/v1/inbox?waitSeconds=1', undefined, s.bob)
-  expect(refused.body).toMatchObject({ code: 'limit-exceeded', limit: 'projectBlockingCalls', max: 1 })
-  const send = () => s.gateway.send('donna', 'y', { key: s.bob.key, configuration: { returnImmediately: false } })
-  await expect(send()).rejects.toThrow('projectBlockingCalls')
-  await limit(s.gateway, { projectBlockingCalls: 2 })
-  const second = send()
-  const tasks = await tasksOf(2)
-  for (const { id } of tasks) await s.gateway.move(s.donna, id, 'completed')
-  for (const task of await Promise.all([blocking, second])) {
-    expect(task).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' } })
-  }
+  await using _operator = await streamOf({ key: gateway.adminKey })
+  await limit({ streams: 2 })
+  await using _bob = await streamOf(bob)
 })

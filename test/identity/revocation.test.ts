@@ -259,7 +259,11 @@ test('the resources of an expired key end as after a revocation', async () => {
     },
     ({ reason }) => reason === 'key-expired',
   )
-  expect(of('key.expired')).toMatchObject([{ level: 'info', agent: '@donna', keyId: brief.keyId }])
+  const ended = await until(
+    () => of('key.expired'),
+    (lines) => lines.length > 0,
+  )
+  expect(ended).toMatchObject([{ level: 'info', agent: '@donna', keyId: brief.keyId }])
   expect(await pushConfigs(gateway, donna, left.taskId)).toEqual([])
   const { keys } = (await gateway.call('GET', '/v1/agents/donna/keys')).body
   expect(keys).toContainEqual(expect.objectContaining({ keyId: brief.keyId, revokedAt: expect.any(String) }))

@@ -56,6 +56,7 @@ export const webhook = {
   maxInFlight: 2,
   includeOwn: true,
   retryForSeconds: 60,
+  probe: true,
 }
 const stream = { coalesceWindow: 0, daemonSocketPath: '/s', reader: 'rouse bridge' }
 const skill = {
