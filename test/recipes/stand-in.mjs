@@ -2,6 +2,7 @@
 // what it took for an option, a sub-command, a command or a file. STAND_IN_LOG: where, a line of JSON for each run.
 import { appendFileSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
+import { isatty } from 'node:tty'
 
 /** Options whose value may be the next word, and names that are a sub-command in the place of the prompt. */
 const harnesses = {
@@ -37,7 +38,8 @@ for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
   else if (texts.length === 0 && subcommands.includes(arg)) found.subcommands.push(arg)
   else texts.push(arg)
 }
-const input = process.stdin.isTTY ? '' : readFileSync(0, 'utf8')
+// `process.stdin` would read without blocking, and find nothing where the writer is slower.
+const input = isatty(0) ? '' : readFileSync(0, 'utf8')
 if (readsInputFor === undefined) texts.push(input)
 else if (texts.length === 0 || texts[0] === readsInputFor) texts.splice(0, 1, input)
 
