@@ -32,9 +32,8 @@ test.each(kinds)('%s: agents of a project meet a limit together; one that ends f
   // A call of the other kind, and one of none, counts for nothing.
   calls.open(bob, kind === 'streams' ? 'blockingCalls' : 'streams')
   calls.open(bob)
-  open[0]![Symbol.dispose]()
-  open[0]![Symbol.dispose]()
-  calls.open(bob, kind)
+  for (const one of [open[0], open[0]]) one![Symbol.dispose]()
+  calls.open(agent('eve', 'web', limits), kind)
   expect(() => calls.open(agent('ada', 'web', limits), kind)).toThrow(kind)
   calls.open(agent('ada', 'web', { [kind]: 0 }), kind)
 })

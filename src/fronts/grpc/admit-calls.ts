@@ -1,4 +1,10 @@
-import { type Metadata, type ServerInterceptingCallInterface, type ServerInterceptor, status } from '@grpc/grpc-js'
+import {
+  type Metadata,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  status,
+} from '@grpc/grpc-js'
 import { tenantMetadata } from '../../agent-card/card.ts'
 import { toProblem } from '../../errors.ts'
 import { requireStillValid } from '../../identity/authenticate.ts'
@@ -46,7 +52,8 @@ export function admitCalls(
   }
   return (method, call) => {
     const peer = call.getPeer()
-    calls.begin(peer)
+    // One read of a connection may hold hundreds of calls more.
+    if (!calls.begin(peer)) return new ServerInterceptingCall(call, { start() {} })
     const incoming: IncomingCall = { path: method.path, address: '', caller: undefined, agent: undefined }
     const gate = new CallGate(context, call, incoming, lines.begin(incoming), (caller) => {
       calls.prove(peer)

@@ -53,13 +53,16 @@ export class ConnectionCalls {
     return true
   }
 
-  /** Counts a call of a peer (`host:port`). */
-  begin(peer: string): void {
+  /** Counts a call of a peer (`host:port`). Returns false where its connection is closed: nothing of the call is carried out. */
+  begin(peer: string): boolean {
     const connection = this.#connections.get(peer)
-    if (!connection) return
+    if (!connection) return true
     const { socket, network, deadline } = connection
+    if (socket.destroyed) return false
     const [key, bucket] = deadline ? ([network, this.#unproven] as const) : ([peer, provenCalls] as const)
-    if (this.#calls.spend(key, bucket, this.#clock.now()) > 0) this.#refuse(socket, network)
+    if (this.#calls.spend(key, bucket, this.#clock.now()) === 0) return true
+    this.#refuse(socket, network)
+    return false
   }
 
   /** A call of a peer has shown a valid key: its connection may stay. */
