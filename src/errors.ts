@@ -81,6 +81,11 @@ export class Problem extends Error {
     return problems[this.code].status
   }
 
+  /** A fault of the gateway, for its log. That it has too much work is none: many such lines would be more work. */
+  get isFault(): boolean {
+    return this.status >= 500 && this.code !== 'overloaded'
+  }
+
   get title(): string {
     return problems[this.code].title
   }

@@ -128,7 +128,7 @@ export function sendA2aProblem({ log, wrongKeys }: { log: Logger; wrongKeys: Wro
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = await wrongKeys.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
-    if (problem.status >= 500) log.error({ err: error, requestId: requestIdOf(res), path: req.path }, 'a2a.failed')
+    if (problem.isFault) log.error({ err: error, requestId: requestIdOf(res), path: req.path }, 'a2a.failed')
     res.locals.problem = problem.code
     answerA2aProblem(req, res, problem)
   }

@@ -45,7 +45,7 @@ const ownStatuses = new Set([401, 403, 429, 503])
 export function toA2aError(error: unknown, log: Logger, operation: string): A2AError {
   if (error instanceof A2AError) return error
   const problem = toProblem(error)
-  if (problem.status >= 500) {
+  if (problem.isFault) {
     log.error({ err: error, operation }, 'a2a.failed')
     if (problem.status !== 503) return new A2AError({ message: problem.message })
   }

@@ -74,7 +74,7 @@ function statusOf(error: unknown, log: Logger): StatusObject {
     return { code: grpcStatusFor(error), details: error.message, metadata }
   }
   const problem = toProblem(error)
-  if (problem.status >= 500) log.error({ err: error }, 'grpc.failed')
+  if (problem.isFault) log.error({ err: error }, 'grpc.failed')
   const code = GRPC_STATUS_CODE[rpcStatusName(problem)]
   return { code, details: problem.message, metadata: trailersOf(problem) }
 }

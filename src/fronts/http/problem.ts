@@ -34,7 +34,7 @@ export function problemHandler(log: Logger, tries: WrongKeys): ErrorRequestHandl
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = await tries.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
-    if (problem.status >= 500) {
+    if (problem.isFault) {
       log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.path }, 'request.failed')
     }
     // A stream that fails is closed: its reader reconnects with the last id that it saw.

@@ -133,7 +133,7 @@ async function answerRest(
 
 function problemOf({ log }: LocalApiContext, { method, path }: ApiRequest, error: unknown): Problem {
   const problem = toProblem(error)
-  if (problem.status >= 500) log.error({ err: error, method, path }, 'request.failed')
+  if (problem.isFault) log.error({ err: error, method, path }, 'request.failed')
   return problem
 }
 

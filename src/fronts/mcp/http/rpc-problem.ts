@@ -25,7 +25,7 @@ export function rpcProblemHandler(log: Logger, tries: WrongKeys): ErrorRequestHa
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = await tries.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
-    if (problem.status >= 500) {
+    if (problem.isFault) {
       log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.baseUrl }, 'request.failed')
     }
     if (res.headersSent) return void res.destroy()

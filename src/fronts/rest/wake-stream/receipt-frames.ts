@@ -39,7 +39,7 @@ export function receiptFrames(context: ReceiptFrameContext, caller: Caller): Ans
   }
   const refuse = (error: unknown): AnswerFrame => {
     const problem = toProblem(error)
-    if (problem.status >= 500) wakeStreams.log.error({ err: error, path }, 'request.failed')
+    if (problem.isFault) wakeStreams.log.error({ err: error, path }, 'request.failed')
     return { event: 'error', data: problemBody(problem, path) }
   }
   return async (text) => {
