@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
-import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
 // D11, S2-14, S4-13
@@ -26,12 +25,4 @@ test.each([
   expect((await run(['inbox', '--unread'], env)).stdout).toContain('Look again')
   const next = await gateway.call('GET', '/v1/agents', undefined, { key: donna.key })
   expect(next.body.pendingSignals).toHaveLength(2)
-})
-
-test('mail that an earlier gateway adds to an answer is noted too', async () => {
-  const body = { claims: [], nextPageToken: '', pendingSignals: [{ signal_id: 'MESSAGE:1' }] }
-  await using gateway = await startStubGateway({ 'GET /v1/claims': { json: body } })
-  const { stderr } = await run(['claim', 'list'], { ROUSE_URL: gateway.url })
-  expect(stderr).toBe('1 new message: rouse inbox --unread\n')
-  expect(gateway.last().headers['rouse-pending-signals']).toBe('count')
 })

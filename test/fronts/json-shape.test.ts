@@ -18,11 +18,11 @@ describe('the shape of a JSON text', () => {
 
   test('as many values as are allowed pass, one more is refused with the limit', () => {
     expect(() => check(`[${'1,'.repeat(valuesMax - 2)}1]`)).not.toThrow()
-    expect(() => check(`[${'1,'.repeat(valuesMax)}1]`)).toThrow(/100000 values/)
+    expect(() => check(`[${'1,'.repeat(valuesMax)}1]`)).toThrow(`${valuesMax} values`)
   })
 
   test('empty arrays count: a million of them is a million values', () => {
-    expect(() => check(`[${'[],'.repeat(1_000_000)}[]]`)).toThrow(/100000 values/)
+    expect(() => check(`[${'[],'.repeat(1_000_000)}[]]`)).toThrow(`${valuesMax} values`)
   })
 
   test('characters inside a string do not count as structure', () => {

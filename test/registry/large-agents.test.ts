@@ -18,7 +18,7 @@ test('what an agent says about itself is bounded together', async () => {
   const donna = await gateway.addAgent('donna', sized(max))
   const { status, body } = await gateway.call('PATCH', '/v1/agents/donna', sized(max + 1), donna)
   expect(status).toBe(413)
-  expect(body).toMatchObject({ code: 'payload-too-large', field: 'skills', limit: 'agentBytes', max })
+  expect(body).toMatchObject({ code: 'payload-too-large', field: 'skills', limit: 'description', max })
 })
 
 test('agents that say more from before are listed in shorter pages, and change in all but that', async () => {

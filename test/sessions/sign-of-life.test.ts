@@ -5,7 +5,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { advanceUntil, eventsOf, patch, stateOf, untilStatus } from '../wakes/acts.ts'
 
 const start = (gateway: TestGateway, agent: TestAgent) =>
-  gateway.call('POST', '/v1/sessions', { surface: 'claude_code', pid: 7 }, { key: agent.key })
+  gateway.call('POST', '/v1/sessions', { surface: 'claude_code', pid: 7, drain: false }, { key: agent.key })
 
 /** A subscription whose receiver was away for ten messages. */
 async function degraded(gateway: TestGateway, clock: FakeClock, receiver: Receiver, trigger: string) {

@@ -60,7 +60,7 @@ describe('a session that is silent too long', () => {
     expect(await stateOf(gateway, donna, sub.subscriptionId)).toMatchObject(paused)
     await gateway.send('donna', 'one')
     await gateway.send('donna', 'two')
-    const { status, body } = await start(gateway, donna, process)
+    const { status, body } = await start(gateway, donna, { ...process, drain: false })
     expect([status, body.sessionId]).toEqual([200, id])
     expect(await sessionOf(gateway, id)).toMatchObject({ status: 'live' })
     const [wake] = await receiver.waitFor(1)

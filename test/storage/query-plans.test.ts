@@ -19,6 +19,7 @@ const mayScan = [
 
 /** The indexes that no statement below uses, with the query that needs each. */
 const mayBeUnused: Readonly<Record<string, string>> = {
+  delivery_retrying: 'reads the deliveries that are tried again; in a new store the primary key looks as good',
   event_by_task: 'reads the events of one task for its streams and pushes',
   delivery_unfinished: 'reads the wakes that a gateway was sending when it ended',
   held_wake_released: 'reads the events of a release for a digest',

@@ -4,7 +4,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { readWakes } from '../support/wake-reader.ts'
 import { openWakeSocket } from '../support/wake-socket.ts'
-import { stateOf } from '../wakes/acts.ts'
+import { untilStatus } from '../wakes/acts.ts'
 
 test.each([
   [0, 0],
@@ -60,7 +60,7 @@ test('a stream whose opening was refused for the rate is connected to nothing', 
   expect(await s.open()).toBe(200)
   s.clock.advance(10_000)
   expect(await s.open()).toBe(429)
-  expect(await stateOf(s.gateway, s.donna, s.ids[0]!)).toMatchObject({ status: 'waiting' })
+  await untilStatus(s.gateway, s.donna, s.ids[0]!, 'waiting')
 })
 
 test.each([1, 5])('a rate of %i a minute opens a stream of any size, once the whole of it is there', async (rate) => {

@@ -6,7 +6,7 @@ import { callerOf } from './auth.ts'
 import { unreadable } from './unreadable.ts'
 
 /** Chunks of a body that may be of any size. Of more, each must have `chunkMin` bytes on average: each costs a microsecond. */
-const chunksFree = 256
+const chunksFree = 1_000
 const chunkMin = 32
 
 /**
