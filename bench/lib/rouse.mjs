@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 export const build = process.env.ROUSE_BENCH_BUILD
   ? pathToFileURL(`${process.env.ROUSE_BENCH_BUILD}/`)
   : new URL('../../dist/', import.meta.url)
+// An older build has some files in another folder.
 const load = (path) => import(new URL(path, build))
 export const rouseMain = fileURLToPath(new URL('main.js', build))
 
@@ -35,8 +36,8 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     load('storage/open-database.js'),
     load('cluster/cluster.js'),
     load('wakes/store/gateway-leases.js'),
-    load('wiring/delivery.js'),
-    load('wiring/features.js'),
+    load('gateway/delivery.js').catch(() => load('wiring/delivery.js')),
+    load('gateway/features.js').catch(() => load('wiring/features.js')),
     load('security/outbound-fetch.js'),
     load('security/secret.js'),
     load('lib/cleanup.js'),
@@ -68,8 +69,8 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     await cluster.start()
     engine.start()
   }
-  // The limits of agents and their shares are no part of the work.
-  const tasks = { ...features.tasks, usage: { requireRoom() {}, add() {} }, sends: { check() {}, take() {} } }
+  // The limits of agents are no part of the work.
+  const tasks = { ...features.tasks, usage: { requireRoom() {}, add() {} }, sends: { check() {}, take() {}, run: (_caller, act) => act(() => {}) } }
   const { append } = engine
   const { subscriptions } = features
   const { operator } = callers
