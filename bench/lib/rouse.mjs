@@ -70,7 +70,11 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
     engine.start()
   }
   // The limits of agents are no part of the work.
-  const tasks = { ...features.tasks, usage: { requireRoom() {}, add() {} }, sends: { check() {}, take() {}, run: (_caller, act) => act(() => {}) } }
+  const tasks = {
+    ...features.tasks,
+    usage: { requireRoom() {}, add() {} },
+    sends: { check() {}, take() {}, run: (_caller, act) => act(() => {}) },
+  }
   const { append } = engine
   const { subscriptions } = features
   const { operator } = callers
