@@ -1,5 +1,6 @@
 import { Problem } from '../errors.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
+import type { Release } from '../lib/semaphores.ts'
 import { TokenBuckets } from '../lib/token-buckets.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { BytesInFlight } from './bytes-in-flight.ts'
@@ -13,7 +14,7 @@ import { UnreadAnswers } from './unread-answers.ts'
 const promptRefusals = { size: 120, windowMs: 60_000 }
 const lateRefusalMs = 1_000
 
-/** What a request costs before anything is done for it. */
+/** The cost of a request, before anything is done for it. */
 interface Cost {
   /** How many requests it counts as. Default: 1. */
   readonly requests?: number
@@ -29,7 +30,7 @@ interface AdmissionOptions {
   readonly bodyMax: number
 }
 
-/** Who may do how much: the only place that refuses a caller for what it asks too often or too much of. The admin key is never refused. */
+/** The only place that refuses a caller for asking too often or too much. The admin key is never refused. */
 export class Admission implements Disposable {
   readonly unread: UnreadAnswers
   readonly #clock: Clock
@@ -89,11 +90,12 @@ export class Admission implements Disposable {
   }
 
   /**
-   * Holds room for the body of a request until the returned function is called. Waits a short time where too much is in flight.
+   * Holds room for the body of a request. Waits a short time where too much is in flight. Call the returned function with the size of the
+   * body when it has arrived, and without it when the request is over.
    * @param bytes undefined: its length is not known, so it counts as the largest one
    * Errors: `rate-limited`.
    */
-  holdBody(caller: Caller, bytes: number | undefined): Promise<() => void> {
+  holdBody(caller: Caller, bytes: number | undefined): Promise<Release> {
     return this.#bytes.hold(caller, bytes)
   }
 

@@ -8,7 +8,8 @@ import { counterOf, isUnlimited } from './counter.ts'
 /** The longest wait for room, in ms. */
 const waitMs = 10_000
 const ofAll = { max: gatewayLimits.bytesInFlight.max, queued: 10_000 }
-const ofCaller = { max: ofAll.max / 4, queued: 256 }
+/** Eight of the largest bodies, by default: as many requests as an agent has at a time. */
+const ofCaller = { max: ofAll.max / 16, queued: 256 }
 
 /** Bounds the bytes of bodies that are in memory at a time, of each caller and of all together. */
 export class BytesInFlight {
@@ -16,11 +17,11 @@ export class BytesInFlight {
   readonly #bodyMax: number
 
   constructor(clock: Clock, bodyMax: number) {
-    this.#lines = new Semaphores(clock, waitMs)
+    this.#lines = new Semaphores({ clock, waitMs })
     this.#bodyMax = bodyMax
   }
 
-  /** Errors: `rate-limited`. */
+  /** Call the returned function with the size of a body that has arrived, and without it when its request is over. Errors: `rate-limited`. */
   async hold(caller: Caller, bytes = this.#bodyMax): Promise<Release> {
     if (isUnlimited(caller)) return () => {}
     const leaveOwn = await this.#lines.enter(counterOf(caller), ofCaller, bytes)
@@ -30,9 +31,9 @@ export class BytesInFlight {
       leaveOwn()
       throw tooManyBytes('The gateway', ofAll.max)
     }
-    return () => {
-      leaveOwn()
-      leaveAll()
+    return (kept) => {
+      leaveOwn(kept)
+      leaveAll(kept)
     }
   }
 }

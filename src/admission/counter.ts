@@ -5,7 +5,7 @@ export function counterOf({ kind, id, keyId }: Pick<Caller, 'kind' | 'id' | 'key
   return kind === 'operator' ? keyId : id
 }
 
-/** Whether nothing limits a caller: the admin key has to work when everybody else is refused. */
+/** True of the admin key alone: it has to work when everybody else is refused. */
 export function isUnlimited({ keyId }: Pick<Caller, 'keyId'>): boolean {
   return keyId === operator.keyId
 }

@@ -5,7 +5,7 @@ import { gatewayLimits } from '../limits.ts'
 const lookMs = 5_000
 const nsInMs = 1e6
 
-/** Knows whether the event loop is so late that further requests make it worse. */
+/** Looks at the delay of the event loop: when it is so late that further requests make it worse, they are refused. */
 export class Overload implements Disposable {
   readonly #delay = monitorEventLoopDelay({ resolution: 20 })
   readonly #looks: NodeJS.Timeout
@@ -16,7 +16,7 @@ export class Overload implements Disposable {
     this.#looks = setInterval(() => this.#look(), lookMs).unref()
   }
 
-  /** Whether requests are refused now. */
+  /** True while requests are refused. */
   isOver(): boolean {
     return this.#isOver
   }

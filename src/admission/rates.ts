@@ -18,7 +18,7 @@ const atOnce: { readonly [Name in RateName]?: number } = {
   megabytesPerMinute: 64,
   changesPerDay: 5_000,
 }
-/** An agent with several keys may make so many times the requests of one key: a stolen key leaves something to the others. */
+/** The requests of an agent with several keys, in those of one key. So a stolen key leaves some to the others. */
 const keysFactor = 1.5
 const revocations: Bucket = { size: gatewayLimits.revocationsPerMinute.max, windowMs: 60_000 }
 
@@ -58,7 +58,7 @@ export class Rates {
 
   /** Counts acts of an agent, all or none. Errors: `rate-limited`. */
   spend(caller: Caller, rate: Rate, count: number): void {
-    // What counts as further requests comes with one that was counted: a small bucket has that much less.
+    // Further requests come with one that was counted already: a small bucket has that much less.
     const before = rate.name === 'requestsPerMinute' ? 1 : 0
     if (caller.kind === 'agent') this.#spend(caller, rate.name, countedBy(caller, rate), count, before)
   }

@@ -50,7 +50,7 @@ export class Slots {
   readonly #lines: Semaphores
 
   constructor(clock: Clock) {
-    this.#lines = new Semaphores(clock, waitMs)
+    this.#lines = new Semaphores({ clock, waitMs })
   }
 
   /** Errors: `rate-limited` where too many wait, or the wait was too long. */

@@ -7,7 +7,7 @@ import { counterOf } from './counter.ts'
 /** Stream events of one reader that are loaded at a time. */
 const loadingMax = 4
 
-/** Who reads answers: an agent with all of its keys, a key of an operator, or the address of a client without a key. */
+/** A reader of answers: an agent with all of its keys, a key of an operator, or the address of a client without a key. */
 export type AnswerReader = Pick<Caller, 'kind' | 'id' | 'keyId' | 'limits'> | { readonly address: string }
 
 interface Account {
@@ -65,7 +65,7 @@ export class UnreadAnswers {
     })
   }
 
-  /** Whether a reader has as many unread bytes as it may. */
+  /** True when a reader has as many unread bytes as it may. */
   isFull(reader: AnswerReader): boolean {
     const max = this.#maxOf(reader)
     return max > 0 && this.bytesOf(reader) >= max

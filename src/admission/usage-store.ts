@@ -2,7 +2,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 
-/** What an agent has stored. */
+/** The bytes that an agent has stored. */
 export interface AgentUsage {
   readonly agentId: string
   readonly projectId: string
@@ -35,12 +35,12 @@ export async function addUsage(tx: Transaction, added: readonly AgentUsage[]): P
   return new Map(now.map(({ agentId, bytes }) => [agentId, bytes]))
 }
 
-/** What an agent has stored, in bytes. */
+/** The bytes that an agent has stored. */
 export async function readAgentUsage(db: Reader, agentId: string): Promise<number> {
   return (await db.get(ofAgent, { agentId }))?.bytes ?? 0
 }
 
-/** What all agents of a project have stored, in bytes, those that were removed included. */
+/** The bytes that all agents of a project have stored, those that were removed included. */
 export async function readProjectUsage(db: Reader, projectId: string): Promise<number> {
   return (await db.get(ofProject, { projectId }))?.bytes ?? 0
 }

@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts'
 
-/** Frees the room. Calling it more than once is the same as once. */
-export type Release = () => void
+/** Frees the room, or all of it but `kept`. A room that is free already stays so. */
+export type Release = (kept?: number) => void
 
 export interface Room {
   /** The weight that may be inside; 0: no limit. */
   readonly max: number
-  /** How many may wait. */
+  /** How many may wait; Infinity: any number. */
   readonly queued: number
 }
 
@@ -20,21 +20,22 @@ interface Line {
   readonly waiting: Waiter[]
 }
 
-/** A weighted semaphore for each key. Who finds no room waits in order, for a bounded time. */
+/** How many empty lines are kept. To delete one and make it again for each request costs more than to keep it. */
+const idleMax = 1_024
+
+/** A weighted semaphore for each key. An entry without room waits in order. */
 export class Semaphores {
-  readonly #clock: Clock
-  readonly #waitMs: number
+  readonly #bound: { readonly clock: Clock; readonly waitMs: number } | undefined
   readonly #lines = new Map<string, Line>()
 
-  /** @param waitMs the longest wait */
-  constructor(clock: Clock, waitMs: number) {
-    this.#clock = clock
-    this.#waitMs = waitMs
+  /** @param bound the longest wait, in ms; undefined: no wait ends without room */
+  constructor(bound?: { readonly clock: Clock; readonly waitMs: number }) {
+    this.#bound = bound
   }
 
   /**
    * Returns the function that frees the room, at once or when there is room; undefined where too many wait, or this one has waited for too
-   * long. Alone, an entry of any weight has room. Who gives up while waiting must still free what it gets.
+   * long. Alone, an entry of any weight has room. A caller that gives up while it waits must still free what it gets.
    */
   enter(key: string, { max, queued }: Room, weight = 1): Release | Promise<Release | undefined> | undefined {
     const line = this.#lines.get(key) ?? this.#newLine(key)
@@ -42,15 +43,16 @@ export class Semaphores {
       return this.#enter(key, line, max, weight)
     if (line.waiting.length >= queued) return undefined
     return new Promise((resolve) => {
-      const cancel = this.#clock.after(this.#waitMs, () => {
+      const giveUp = (): void => {
         line.waiting.splice(line.waiting.indexOf(waiter), 1)
         resolve(undefined)
         this.#letIn(key, line, max)
-      })
+      }
+      const cancel = this.#bound?.clock.after(this.#bound.waitMs, giveUp)
       const waiter: Waiter = {
         weight,
         enter: (release) => {
-          cancel()
+          cancel?.()
           resolve(release)
         },
       }
@@ -66,11 +68,11 @@ export class Semaphores {
 
   #enter(key: string, line: Line, max: number, weight: number): Release {
     line.inside += weight
-    let isInside = true
-    return () => {
-      if (!isInside) return
-      isInside = false
-      line.inside -= weight
+    let held = weight
+    return (kept = 0) => {
+      if (kept >= held) return
+      line.inside -= held - kept
+      held = kept
       this.#letIn(key, line, max)
     }
   }
@@ -80,7 +82,8 @@ export class Semaphores {
       line.waiting.shift()
       next.enter(this.#enter(key, line, max, next.weight))
     }
-    if (line.inside === 0 && line.waiting.length === 0) this.#lines.delete(key)
+    const isIdle = line.inside === 0 && line.waiting.length === 0
+    if (isIdle && this.#lines.size > idleMax) this.#lines.delete(key)
   }
 }
 

@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { KeyedSemaphore } from '../lib/keyed-semaphore.ts'
+import { Semaphores } from '../lib/semaphores.ts'
 import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
 import { findResult, insertResult, removeResults } from './idempotency-store.ts'
 
@@ -20,11 +20,14 @@ const keptMs = 24 * 60 * 60 * 1000
  * PostgreSQL all writers of its group would run again.
  */
 export class RepeatedRequests {
-  readonly #keys = new KeyedSemaphore()
+  readonly #keys = new Semaphores()
 
   /** Runs the work of a request when no other one with its key runs. How many wait is bounded: they are requests of one caller. */
   async run<T>(callerId: string, scope: string, { key }: Idempotency, work: () => Promise<T>): Promise<T> {
-    const leave = await this.#keys.enter(JSON.stringify([callerId, scope, key]), { inside: 1, waiting: 0 })
+    const leave = await this.#keys.enter(JSON.stringify([callerId, scope, key]), {
+      max: 1,
+      queued: Number.POSITIVE_INFINITY,
+    })
     try {
       return await work()
     } finally {

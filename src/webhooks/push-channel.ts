@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { KeyedSemaphore } from '../lib/keyed-semaphore.ts'
+import { Semaphores } from '../lib/semaphores.ts'
 import type { LogEvent } from '../log/event.ts'
 import type { PushSubscription, PushTarget } from '../registry/subscriptions/subscription.ts'
 import { outboundLimits } from '../security/outbound-limits.ts'
@@ -43,7 +43,7 @@ export function createPushChannel(
 ): Channel<PushSubscription> {
   const attempt = createTestAttempt(tools)
   const bodies = new BodiesAtOnce(outboundLimits.pushBodies.max)
-  const rendering = new KeyedSemaphore()
+  const rendering = new Semaphores()
   return {
     deliver: async (order) => deliverWithRetries(tools, order, requestFor(order)),
     attempt: async (order) => attempt(order, requestFor(order)),
@@ -62,7 +62,10 @@ export function createPushChannel(
     return async () => {
       if (kept) return signed(kept)
       if (!bodies.hasRoom(agentId, size)) return 'no-room'
-      const leave = await rendering.enter(agentId, { inside: outboundLimits.pushesRendered.max, waiting: 0 })!
+      const leave = await rendering.enter(agentId, {
+        max: outboundLimits.pushesRendered.max,
+        queued: Number.POSITIVE_INFINITY,
+      })!
       let done: (() => void) | undefined
       try {
         // Its size is known since the first attempt.
@@ -78,7 +81,7 @@ export function createPushChannel(
         done?.()
         throw error
       } finally {
-        leave()
+        leave?.()
       }
     }
 

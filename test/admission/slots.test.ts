@@ -93,14 +93,14 @@ test('a gateway whose event loop is late refuses agents with 503, and answers th
 
 test('bodies in flight are bounded for each caller and for all; the next one waits until one is answered', async () => {
   const { admission, agent } = start()
-  const held = await Promise.all(Array.from({ length: 32 }, () => admission.holdBody(agent('mallory'), MiB)))
+  const held = await Promise.all(Array.from({ length: 8 }, () => admission.holdBody(agent('mallory'), MiB)))
   let isHeld = false
   const waiting = admission.holdBody(agent('mallory'), MiB).then((free) => {
     isHeld = true
     return free
   })
-  const others = ['a', 'b', 'c'].map((id) => agent(id))
-  for (const other of others) held.push(await admission.holdBody(other, 32 * MiB))
+  const others = Array.from({ length: 15 }, (_, n) => `${n}`).map((id) => agent(id))
+  for (const other of others) held.push(await admission.holdBody(other, 8 * MiB))
   expect(isHeld).toBe(false)
   held.pop()!()
   held[0]!()

@@ -6,7 +6,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 const room = { max: 2, queued: 2 }
 
 test('those that find no room wait in order, and more than may wait are refused', async () => {
-  const semaphores = new Semaphores(new FakeClock(), 1_000)
+  const semaphores = new Semaphores({ clock: new FakeClock(), waitMs: 1_000 })
   const inside = [semaphores.enter('a', room), semaphores.enter('a', room)] as Release[]
   const order: number[] = []
   const waiting = [1, 2].map((n) =>
@@ -28,7 +28,7 @@ test('those that find no room wait in order, and more than may wait are refused'
 
 test('nobody waits longer than the bound, and the place of one that gives up goes to nobody', async () => {
   const clock = new FakeClock()
-  const semaphores = new Semaphores(clock, 1_000)
+  const semaphores = new Semaphores({ clock, waitMs: 1_000 })
   const one = { max: 1, queued: 5 }
   const release = semaphores.enter('a', one) as Release
   const late = semaphores.enter('a', one)
@@ -38,8 +38,33 @@ test('nobody waits longer than the bound, and the place of one that gives up goe
   expect(semaphores.enter('a', one)).toBeTypeOf('function')
 })
 
+test('0 is no limit, and without a bound a wait ends with room alone', async () => {
+  const semaphores = new Semaphores()
+  const free = Array.from({ length: 1_000 }, () => semaphores.enter('a', { max: 0, queued: 0 }))
+  expect(free.every((release) => typeof release === 'function')).toBe(true)
+  const turn = { max: 1, queued: Number.POSITIVE_INFINITY }
+  const first = semaphores.enter('b', turn) as Release
+  const second = semaphores.enter('b', turn)
+  first()
+  expect(await second).toBeTypeOf('function')
+})
+
+test('room that is given back in part is there for others, and the rest when it is freed', async () => {
+  const semaphores = new Semaphores({ clock: new FakeClock(), waitMs: 1_000 })
+  const ten = { max: 10, queued: 5 }
+  const large = semaphores.enter('a', ten, 10) as Release
+  const [small, rest] = [semaphores.enter('a', ten, 8), semaphores.enter('a', ten, 2)]
+  large(2)
+  large(5)
+  expect(await small).toBeTypeOf('function')
+  large()
+  large()
+  expect(await rest).toBeTypeOf('function')
+  expect(semaphores.enter('a', ten, 1)).toBeInstanceOf(Promise)
+})
+
 test('alone, an entry of any weight has room', async () => {
-  const semaphores = new Semaphores(new FakeClock(), 1_000)
+  const semaphores = new Semaphores({ clock: new FakeClock(), waitMs: 1_000 })
   const heavy = semaphores.enter('a', { max: 10, queued: 5 }, 100) as Release
   const light = Promise.resolve(semaphores.enter('a', { max: 10, queued: 5 }, 1))
   heavy()
@@ -50,7 +75,7 @@ test('whatever comes and goes, no more weight is inside than there is room for, 
   const acts = fc.array(fc.record({ weight: fc.integer({ min: 1, max: 4 }), leaves: fc.nat(5) }), { maxLength: 60 })
   await fc.assert(
     fc.asyncProperty(acts, async (all) => {
-      const semaphores = new Semaphores(new FakeClock(), 1_000)
+      const semaphores = new Semaphores({ clock: new FakeClock(), waitMs: 1_000 })
       let weightInside = 0
       let entered = 0
       const inside: (() => void)[] = []

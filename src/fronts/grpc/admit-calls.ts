@@ -8,6 +8,7 @@ import {
 import { tenantMetadata } from '../../agent-card/card.ts'
 import { toProblem } from '../../errors.ts'
 import { requireStillValid } from '../../identity/authenticate.ts'
+import type { Release } from '../../lib/semaphores.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { anyCall, callEntry } from '../access/a2a-access.ts'
 import { grpcOperation } from '../access/a2a-operations.ts'
@@ -78,8 +79,7 @@ class CallGate {
   #bearer: string | undefined
   #forwardedFor: string | undefined
   #admitted: (Omit<AdmittedCall, 'agent'> & { metadata: Metadata }) | undefined
-  /** Frees the room of its message. */
-  #freeBody = (): void => {}
+  #freeBody: Release = () => {}
   #isOver = false
 
   constructor(
@@ -133,7 +133,10 @@ class CallGate {
     if (!this.#admitted) return
     const { metadata, ...admitted } = this.#admitted
     const { caller } = admitted
-    this.#context.admission.noteBytes(caller, bytesOf(message))
+    const bytes = bytesOf(message)
+    this.#context.admission.noteBytes(caller, bytes)
+    // A call may stay open for long: from here on it holds room for its message alone.
+    this.#freeBody(bytes)
     if (message instanceof RefusedMessage) throw message.problem
     requireStillValid(this.#context, caller, this.#bearer)
     const tenant = message.tenant || metadataText(metadata, tenantMetadata)

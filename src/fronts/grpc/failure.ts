@@ -87,6 +87,7 @@ function trailersOf(problem: Problem): Metadata {
     GRPC_STATUS_DETAILS_BIN,
     encodeGrpcStatusDetails(code, sendableText(problem.message), reasonOf(problem), metadataOf(problem)),
   )
-  if (problem.status === 429) metadata.set('grpc-retry-pushback-ms', `${retrySecondsOf(problem)}000`)
+  if (problem.status === 429 || problem.code === 'overloaded')
+    metadata.set('grpc-retry-pushback-ms', `${retrySecondsOf(problem)}000`)
   return metadata
 }

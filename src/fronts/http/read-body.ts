@@ -29,8 +29,10 @@ export async function readBody(
     const caller = callerOf(res)
     const free = caller && (await admission.holdBody(caller, bytes))
     if (res.closed) free?.()
-    else if (free) res.once('close', free)
-    return arrived(req, bytesMax)
+    else res.once('close', () => free?.())
+    const body = await arrived(req, bytesMax)
+    free?.(body.length)
+    return body
   }
   return req.complete ? read() : releaseSlotWhile(res, read)
 }

@@ -1,4 +1,4 @@
-import { KeyedSemaphore } from '../../lib/keyed-semaphore.ts'
+import { Semaphores } from '../../lib/semaphores.ts'
 import { MailWatch, type MailWatchContext } from './mail-watch.ts'
 
 interface Wait {
@@ -11,7 +11,7 @@ interface Wait {
 export class MailWaits {
   readonly #context: MailWatchContext
   readonly #watches = new Map<string, MailWatch>()
-  readonly #turns = new KeyedSemaphore()
+  readonly #turns = new Semaphores()
 
   constructor(context: MailWatchContext) {
     this.#context = context
@@ -49,11 +49,11 @@ export class MailWaits {
    * begins in a later iteration of the event loop than the one before, so that other requests go on in between.
    */
   async inTurn<Result>(agentId: string, work: () => Promise<Result>): Promise<Result> {
-    const leave = await this.#turns.enter(agentId, { inside: 1, waiting: 0 })!
+    const leave = await this.#turns.enter(agentId, { max: 1, queued: Number.POSITIVE_INFINITY })!
     try {
       return await work()
     } finally {
-      setImmediate(leave)
+      setImmediate(() => leave?.())
     }
   }
 

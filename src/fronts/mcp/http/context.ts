@@ -11,7 +11,7 @@ import type { CallApi } from '../call-api.ts'
 import type { McpCaller } from './call-in-session.ts'
 import type { McpParts } from './open-parts.ts'
 
-/** Whatever `/mcp` needs of the gateway. */
+/** The parts of the gateway that `/mcp` needs. */
 export interface McpFrontContext extends AuthContext, AuditContext, BodyContext {
   readonly db: Database
   readonly log: Logger
