@@ -4,7 +4,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 import { limitFor } from '../registry/callers/caller-limits.ts'
 import { counterOf } from './counter.ts'
 
-/** Stream events of one reader that are loaded at a time. */
+/** Stream events, and answers of calls that have waited, of one reader that are loaded at a time. */
 const loadingMax = 4
 
 /** A reader of answers: an agent with all of its keys, a key of an operator, or the address of a client without a key. */
@@ -52,10 +52,10 @@ export class UnreadAnswers {
   }
 
   /**
-   * Waits until one more event of a stream may be loaded, or until the signal aborts. Call the returned function when the event
-   * was written, or is not sent.
+   * Waits until one more event of a stream, or the answer of a call that has waited, may be loaded, or until the signal aborts. Call the
+   * returned function when it was written, or is not sent.
    */
-  async load(reader: AnswerReader, signal: AbortSignal): Promise<() => void> {
+  async load(reader: AnswerReader, signal?: AbortSignal): Promise<() => void> {
     const account = this.#accountOf(reader)
     if (account.waiting.length === 0 && this.#mayLoad(reader, account)) account.loading += 1
     else await wait(account, signal)
@@ -105,12 +105,12 @@ export class UnreadAnswers {
 const nameOf = (reader: AnswerReader): string => ('keyId' in reader ? counterOf(reader) : `address ${reader.address}`)
 
 /** Resolves when the event counts as loading: when there is room, or the signal aborts. Then the stream is over and loads nothing. */
-function wait(account: Account, signal: AbortSignal): Promise<void> {
+function wait(account: Account, signal?: AbortSignal): Promise<void> {
   const { waiting } = account
   return new Promise((resolve) => {
     const enter = (): void => {
       account.loading += 1
-      signal.removeEventListener('abort', leave)
+      signal?.removeEventListener('abort', leave)
       resolve()
     }
     const leave = (): void => {
@@ -118,9 +118,9 @@ function wait(account: Account, signal: AbortSignal): Promise<void> {
       if (at >= 0) waiting.splice(at, 1)
       enter()
     }
-    if (signal.aborted) return enter()
+    if (signal?.aborted) return enter()
     waiting.push(enter)
-    signal.addEventListener('abort', leave, { once: true })
+    signal?.addEventListener('abort', leave, { once: true })
   })
 }
 

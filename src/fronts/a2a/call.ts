@@ -127,6 +127,21 @@ export abstract class A2aCall {
     this.#loaded()
   }
 
+  /**
+   * Builds the answer of a call that has waited. Calls that wait for the same change end together, so each waits for its turn, also one that
+   * was aborted. Errors: `unauthenticated`.
+   */
+  async buildInTurn<T>(build: () => Promise<T>): Promise<T> {
+    const loaded = await this.context.admission.unread.load(this.caller)
+    try {
+      this.requireNotRevoked()
+      return await build()
+    } finally {
+      // The transport writes the answer in this turn of the loop.
+      setImmediate(loaded)
+    }
+  }
+
   /** Prepares the transport for a stream, before its first event. */
   abstract beginStream(): void
 

@@ -45,16 +45,17 @@ export async function answerSend(
     const content = startedBy && contentOfStarted(task, startedBy, historyLength)
     return content ? toA2aTask(content) : loadA2aTask(context.db, task, options)
   }
-  if (!isSettled(task.state)) {
-    task = await waitForTask(context, task.id, {
-      isDone: isSettled,
-      timeoutMs: context.blockingTimeoutMs,
-      signal: call.signal,
-    })
-    call.requireNotRevoked()
+  const answer = async () => {
+    const message = await readMessageAnswer(context.db, task)
+    return message ? Message.fromJSON(message) : loadA2aTask(context.db, task, options)
   }
-  const answer = await readMessageAnswer(context.db, task)
-  return answer ? Message.fromJSON(answer) : loadA2aTask(context.db, task, options)
+  if (isSettled(task.state)) return answer()
+  task = await waitForTask(context, task.id, {
+    isDone: isSettled,
+    timeoutMs: context.blockingTimeoutMs,
+    signal: call.signal,
+  })
+  return await call.buildInTurn(answer)
 }
 
 /** Sends the message of a call, and records it in the audit. */
