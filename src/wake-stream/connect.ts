@@ -97,7 +97,14 @@ async function fitOrFlaw(
   }
   requireSelf(caller, subscription.agentId, 'read the wakes of a subscription')
   const lacksKey = targets[target].isSigned && subscription.signingKey === null
-  if (subscription.harnessTarget === target && !lacksKey) return subscription
+  const isFit = subscription.harnessTarget === target && !lacksKey
+  if (isFit && !mayHear(caller, subscription)) {
+    return new Problem('forbidden', {
+      detail: `The wakes of ${id} have subjects, which needs the scope "read". Use a key with that scope, or make a subscription with this key: its wakes have ids and counts only.`,
+      extra: { scope: 'read' },
+    })
+  }
+  if (isFit) return subscription
   return new Problem('invalid-request', {
     field: 'subscription',
     detail:
@@ -105,6 +112,11 @@ async function fitOrFlaw(
         ? `subscription: ${id} has no signing key. Make one with PATCH {"rotateSigningKey":true}.`
         : `subscription: the wakes of ${id} go to ${subscription.harnessTarget}. Only those of a subscription with harnessTarget "${target}" are read as this stream.`,
   })
+}
+
+/** Nobody reads over a stream what he may not read. Source: D46. */
+function mayHear({ scopes }: Caller, { target }: WakeSubscription): boolean {
+  return scopes.includes('read') || target.withoutSubjects === true
 }
 
 async function connectEvents(

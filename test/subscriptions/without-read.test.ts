@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { readWakes } from '../support/wake-reader.ts'
 
 const secret = 'The vault is open'
 
@@ -86,4 +87,29 @@ test('a key without read that points a subscription elsewhere gets no subjects; 
   await s.mail()
   await first.waitFor(2)
   expect(bodyOf(first, 1).payload).toMatchObject({ subject: secret })
+})
+
+// The attack: `work` was `read` by way of the stream of a subscription that another key had made.
+test('a key without read reads only a stream of ids and counts', async () => {
+  await using s = await start()
+  const scopes = { scopes: ['work', 'manage'] }
+  const worker = {
+    ...s.donna,
+    key: (await s.gateway.call('POST', '/v1/agents/donna/keys', scopes, s.donna)).body.apiKey,
+  }
+  const subscribed = async (agent: { key: string }): Promise<string> => {
+    const input = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon' }
+    return (await s.gateway.call('POST', '/v1/wake-subscriptions', input, agent)).body.subscriptionId
+  }
+  const [full, bare] = [await subscribed(s.donna), await subscribed(worker)]
+  await s.mail()
+  const stream = `/v1/wake-stream?subscription=${bare}&subscription=${full}`
+  const refused = await s.gateway.call('GET', stream, undefined, worker)
+  expect([refused.status, refused.body.code, refused.body.scope]).toEqual([403, 'forbidden', 'read'])
+  await using reader = await readWakes(s.gateway, worker, [bare])
+  const [wake] = await reader.waitFor(1)
+  expect(wake!.body.subscriptionId).toBe(bare)
+  expect(wake!.raw).not.toContain(secret)
+  await using whole = await readWakes(s.gateway, s.donna, [full])
+  expect((await whole.waitFor(1))[0]!.raw).toContain(secret)
 })

@@ -17,7 +17,7 @@ const caller = {
   projectId: 'default',
   keyId: 'admin',
   identity: '@donna',
-  scopes: ['work'],
+  scopes: ['read', 'work'],
 } as unknown as Caller
 const reader = { write: () => undefined, release() {}, end() {} }
 

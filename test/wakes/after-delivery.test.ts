@@ -12,7 +12,7 @@ const sent = { logId: 12, cursorLogId: 15 }
 const passed: Progress = { ...before, cursorLogId: 15, lastEmittedLogId: 12 }
 const delivered: DeliveryResult = { outcome: 'delivered', reason: null, attempts: [] }
 const failed: DeliveryResult = { outcome: 'failed', reason: 'http-500', attempts: [] }
-const unfit: DeliveryResult = { outcome: 'failed', reason: 'http-413', attempts: [], isOfEvent: true }
+const unfit: DeliveryResult = { outcome: 'failed', reason: 'refused', attempts: [], isOfEvent: true }
 const rejected: DeliveryResult = { outcome: 'rejected', reason: 'http-410', attempts: [] }
 const stopped: DeliveryResult = { outcome: 'stopped', reason: null, attempts: [] }
 

@@ -28,7 +28,7 @@ export interface A2aOperation extends Operation {
 type Row = readonly [
   name: A2aOperationName,
   what: string,
-  scope: Scope,
+  scopes: Scope | readonly [Scope, also: Scope],
   operator: OperatorReach,
   reach: Reach,
   audited: Audited,
@@ -110,7 +110,8 @@ const rows: readonly Row[] = [
   [
     'CreateTaskPushNotificationConfig',
     'register push notifications',
-    'manage',
+    // A push has the content of the task.
+    ['manage', 'read'],
     'any',
     'party',
     'first',
@@ -159,19 +160,23 @@ const rows: readonly Row[] = [
 
 /** Who may do what over A2A, the same in every binding and version. */
 export const a2aOperations: readonly A2aOperation[] = rows.map(
-  ([name, what, scope, operator, reach, audited, http, legacyHttp, legacyRpc, legacyGrpc]) => ({
-    name,
-    what,
-    scope,
-    operator,
-    agent: reach,
-    peer: reach,
-    audited,
-    http,
-    legacyHttp,
-    legacyRpc,
-    legacyGrpc,
-  }),
+  ([name, what, scopes, operator, reach, audited, http, legacyHttp, legacyRpc, legacyGrpc]) => {
+    const [scope, also] = typeof scopes === 'string' ? ([scopes] as const) : scopes
+    return {
+      name,
+      what,
+      scope,
+      ...(also ? { also } : {}),
+      operator,
+      agent: reach,
+      peer: reach,
+      audited,
+      http,
+      legacyHttp,
+      legacyRpc,
+      legacyGrpc,
+    }
+  },
 )
 
 const byName = new Map<string, A2aOperation>(a2aOperations.map((operation) => [operation.name, operation]))
