@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto'
-import { AgentCard, type AgentCardSignature } from '@a2a-js/sdk'
-import type { JsonObject } from '../lib/json.ts'
+import { AgentCard, type AgentCardSignature, type AgentExtension } from '@a2a-js/sdk'
+import { LegacyRestTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
+import { type A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
+import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { MiB } from '../limits.ts'
 import { canonicalJson } from './canonical-json.ts'
-import { buildCard, type CardPlace } from './card.ts'
+import { buildCard, type CardPlace, type CardSubject } from './card.ts'
 import type { CardVersion } from './card-version.ts'
-import { type CardCaller, type ExtendedSubject, extendCard, isInsider } from './extended-card.ts'
-import { legacySubset, toLegacyCard } from './legacy-card.ts'
-import { merged } from './merged.ts'
 import { RevisionCache } from './revision-cache.ts'
 import type { CardSigner } from './signing.ts'
+
+export const agentExtensionUri = 'urn:rouse:agent:v1'
 
 /** The fields of a registered agent that its documents are made of; `updatedAt` in ms since the epoch. */
 export interface CardAgent extends ExtendedSubject {
@@ -113,4 +114,76 @@ async function signed(signer: CardSigner, card: AgentCard, version: CardVersion)
 function etagOf(document: JsonObject, kid: string): string {
   const hash = createHash('sha256').update(kid).update(canonicalJson(document))
   return `"${hash.digest('base64url')}"`
+}
+
+/**
+ * A document with the fields of two, at every depth: items of lists of the same length are merged in turn. Where both have a value, the
+ * first one's counts.
+ */
+export function merged(first: JsonObject, second: JsonObject): JsonObject {
+  const both = { ...first }
+  for (const [name, value] of Object.entries(second))
+    both[name] = name in first ? mergedValue(first[name], value) : value
+  return both
+}
+
+function mergedValue(one: unknown, other: unknown): unknown {
+  if (isJsonObject(one) && isJsonObject(other)) return merged(one, other)
+  if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return one
+  return one.map((item, index) => mergedValue(item, other[index]))
+}
+
+/** A card in the JSON of A2A v0.3. */
+type LegacyCard = Awaited<ReturnType<LegacyRestTransportHandler['getAuthenticatedExtendedAgentCard']>>
+
+/**
+ * The v0.3 form of a v1.0 card, signatures carried over as they are. The SDK keeps its translator private, but its
+ * v0.3 REST transport applies it to the card that its request handler returns.
+ */
+export function toLegacyCard(card: AgentCard): Promise<LegacyCard> {
+  const handler = { getAuthenticatedExtendedAgentCard: async () => card } as Partial<A2ARequestHandler>
+  const transport = new LegacyRestTransportHandler(handler as A2ARequestHandler)
+  return transport.getAuthenticatedExtendedAgentCard(new ServerCallContext())
+}
+
+/**
+ * The v1.0 card that a client gets back when it translates the v0.3 form: only the v0.3 interfaces survive.
+ * The SDK's client verifies this card, so it is the one to sign.
+ */
+function legacySubset(card: AgentCard): AgentCard {
+  return { ...card, supportedInterfaces: card.supportedInterfaces.filter((one) => one.protocolVersion === '0.3') }
+}
+
+/** The fields that the extended card adds to the public one. */
+interface ExtendedSubject extends CardSubject {
+  aliases: readonly string[]
+  /** Who may address the agent: a JSON value, passed on as registered. */
+  access: unknown
+}
+
+/** The authenticated caller that requests an extended card. */
+interface CardCaller {
+  projectId: string
+}
+
+/** Adds the agent's addresses and, for callers of its own project, its access rules (A2A section 13.3). Unsigned. */
+function extendCard(card: AgentCard, agent: ExtendedSubject, caller: CardCaller): AgentCard {
+  const extension: AgentExtension = {
+    uri: agentExtensionUri,
+    description: 'The addresses of the agent and who may use them.',
+    required: false,
+    params: {
+      handle: agent.handle,
+      project: agent.project,
+      aliases: [...agent.aliases],
+      ...(isInsider(agent, caller) ? { access: agent.access } : {}),
+    },
+  }
+  const extensions = [extension, ...(card.capabilities?.extensions ?? [])]
+  return { ...card, capabilities: { ...card.capabilities, extensions } }
+}
+
+/** Access rules name other agents, so only callers of the project may see them. */
+function isInsider(agent: CardSubject, caller: CardCaller): boolean {
+  return agent.projectId === caller.projectId
 }

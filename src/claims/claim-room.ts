@@ -2,10 +2,25 @@ import { projectLimits } from '../limits.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitExceeded, limitFor } from '../registry/callers/caller-limits.ts'
-import type { Transaction } from '../storage/database.ts'
-import { countClaims, hasFinishedClaim, removeFinishedClaims } from './claim-count-store.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
 import { claimEvent } from './claim-event.ts'
 import type { ClaimContext } from './context.ts'
+
+const counted = statement<Range, { count: number }>(
+  sql`select count(*) as "count" from (
+    select ref from claim where owner_id = ${p('ownerId')} and project_id = ${p('projectId')} ${limited}) page`,
+)
+
+const finishedOfOwner = statement<Range, { ref: string }>(
+  sql`select c.ref from claim c join task t on t.id = c.ref
+    where c.owner_id = ${p('ownerId')} and c.project_id = ${p('projectId')}
+    and t.state in ('completed', 'failed', 'canceled', 'rejected') order by c.ref ${limited}`,
+)
+
+const remove = statement<{ projectId: string; ref: string; ownerId: string }>(
+  sql`delete from claim where project_id = ${p('projectId')} and ref = ${p('ref')} and owner_id = ${p('ownerId')}`,
+)
 
 type RoomContext = Pick<ClaimContext, 'append'>
 interface Owner {
@@ -83,4 +98,31 @@ async function hasRoom(
  */
 function lockedFrom(max: number): number {
   return Math.min(max / 2, max - atOnce)
+}
+
+interface Range {
+  projectId: string
+  ownerId: string
+  limit: number
+}
+
+/** Counts the claims of an owner in a project, up to `limit`. */
+async function countClaims(db: Reader, range: Range): Promise<number> {
+  return (await db.get(counted, range))?.count ?? 0
+}
+
+/** Whether an owner has a claim whose ref is a finished task. */
+async function hasFinishedClaim(db: Reader, { projectId, ownerId }: Omit<Range, 'limit'>): Promise<boolean> {
+  return (await db.get(finishedOfOwner, { projectId, ownerId, limit: 1 })) !== undefined
+}
+
+/** Deletes claims of an owner whose refs are finished tasks. Returns the refs. */
+async function removeFinishedClaims(tx: Transaction, range: Range): Promise<string[]> {
+  const { projectId, ownerId } = range
+  const removed: string[] = []
+  for (const { ref } of await tx.all(finishedOfOwner, range)) {
+    // Another transaction may have been first.
+    if ((await tx.run(remove, { projectId, ref, ownerId })) > 0) removed.push(ref)
+  }
+  return removed
 }

@@ -4,10 +4,38 @@ import { newUuid } from '../lib/ids.ts'
 import type { Logger } from '../logger/logger.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { openBus } from './bus/open-bus.ts'
-import { Handlers } from './handlers.ts'
 import { Membership } from './membership.ts'
 import { type ClusterHandlers, ClusterMessages } from './messages.ts'
 import { SweepLeases } from './sweep-leases.ts'
+
+/** Handlers of several parts of the gateway, called in the order in which they were added. */
+class Handlers implements ClusterHandlers {
+  readonly #all: Partial<ClusterHandlers>[] = []
+
+  add(handlers: Partial<ClusterHandlers>): void {
+    this.#all.push(handlers)
+  }
+
+  grown(keys: readonly string[]): void {
+    for (const one of this.#all) one.grown?.(keys)
+  }
+
+  changed(subscriptionIds: readonly string[]): void {
+    for (const one of this.#all) one.changed?.(subscriptionIds)
+  }
+
+  revoked(ids: readonly string[]): void {
+    for (const one of this.#all) one.revoked?.(ids)
+  }
+
+  due(): void {
+    for (const one of this.#all) one.due?.()
+  }
+
+  missed(): void {
+    for (const one of this.#all) one.missed?.()
+  }
+}
 
 /** The gateways of one store, as one of them sees the others. */
 export interface Cluster extends AsyncDisposable {

@@ -1,8 +1,33 @@
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Logger } from '../logger/logger.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { ClockCheck } from './clock-check.ts'
 import { deadMs, listGateways, removeDeadGateway, removeGateway, saveHeartbeat } from './gateway-store.ts'
+
+/** A clock that differs more from that of the store is wrong: what it calls expired or silent may be neither. */
+const offsetMaxMs = 5_000
+
+/** Whether the gateway's clock agrees with that of the store. A change is logged once. */
+class ClockCheck {
+  readonly #log: Logger
+  #isRight = true
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  get isRight(): boolean {
+    return this.#isRight
+  }
+
+  /** @param offsetMs the time of this gateway minus that of the store, in ms */
+  note(offsetMs: number): void {
+    const isRight = Math.abs(offsetMs) <= offsetMaxMs
+    if (isRight === this.#isRight) return
+    this.#isRight = isRight
+    if (isRight) this.#log.info({ offsetMs }, 'gateway.clock_right')
+    else this.#log.error({ offsetMs }, 'gateway.clock_wrong')
+  }
+}
 
 const heartbeatMs = 3_000
 /**

@@ -1,15 +1,17 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Express } from 'express'
 import type { Audit } from '../audit/audit.ts'
-import type { Problem } from '../errors.ts'
+import type { AuditEntry } from '../audit/entry.ts'
+import type { Problem, ProblemCode } from '../errors.ts'
 import { Cleanup } from '../lib/cleanup.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../logger/logger.ts'
-import { createClientAddress } from '../security/client-address.ts'
+import { type ClientAddress, createClientAddress } from '../security/client-address.ts'
 import { TlsFiles, type TlsPaths } from '../security/tls-files.ts'
+import { isWildcardHost } from '../security/url-guard.ts'
 import { type ConnectionBounds, connectionBounds } from './connection-bounds.ts'
 import { ConnectionRefusals, Connections } from './connections.ts'
-import { EdgeRefusals } from './edge-refusals.ts'
 import { exposureWarnings } from './exposure.ts'
 import type { GrpcEdge } from './grpc/admit-calls.ts'
 import { GrpcServer } from './grpc/grpc-server.ts'
@@ -17,7 +19,41 @@ import type { GrpcServices } from './grpc/services.ts'
 import { guardEdge, ownNames } from './http/edge.ts'
 import { HttpServer } from './http/http-server.ts'
 import { logRequests } from './http/request-log.ts'
-import { requireUsableAddress } from './usable-address.ts'
+
+/** Problems of the edge that mean an attempt to do what the client may not do. Others are mistakes. */
+const refusals: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['misdirected-request', 'forbidden'])
+
+/**
+ * Counts in the audit what a port refuses before any key is read: like attempts from one network within a minute share one record, and
+ * the number of records is bounded, as for unknown keys.
+ */
+class EdgeRefusals {
+  readonly #audit: Pick<Audit, 'refuse'>
+  readonly #clientAddress: ClientAddress
+
+  constructor(audit: Pick<Audit, 'refuse'>, clientAddress: ClientAddress) {
+    this.#audit = audit
+    this.#clientAddress = clientAddress
+  }
+
+  /** Counts a request that `guardEdge` refused. Its target is the name in `Host`, where that was the reason: it says which page or proxy sent it. */
+  noteRequest({ socket, headers }: IncomingMessage, { code }: Problem): void {
+    if (!refusals.has(code)) return
+    const address = this.#clientAddress(socket.remoteAddress, headers['x-forwarded-for'] as string | undefined)
+    const target = code === 'misdirected-request' ? (headers.host ?? '') : ''
+    this.#note({ address, front: 'gateway', operation: 'http.request', target, outcome: code })
+  }
+
+  /** Counts a gRPC connection that was closed because its client has no certificate of the CA. */
+  noteConnection({ remoteAddress }: Pick<Socket, 'remoteAddress'>): void {
+    const address = this.#clientAddress(remoteAddress, undefined)
+    this.#note({ address, front: 'grpc', operation: 'grpc.connect', target: '', outcome: 'forbidden' })
+  }
+
+  #note(entry: Pick<AuditEntry, 'address' | 'front' | 'operation' | 'target' | 'outcome'>): void {
+    this.#audit.refuse({ project: '', actor: '', callerId: '', keyId: '', ...entry })
+  }
+}
 
 interface PortsConfig {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
@@ -112,4 +148,20 @@ export function advertisedGrpc(
   if (grpc.publicTarget !== undefined) return { grpcTarget: grpc.publicTarget }
   if (http.publicUrl === undefined) return { grpcTarget: listening }
   return { grpcTarget: `${new URL(http.publicUrl).hostname}${listening.slice(listening.lastIndexOf(':'))}` }
+}
+
+interface Listening {
+  readonly http: { readonly host: string; readonly publicUrl: string | undefined }
+}
+
+/**
+ * Throws when cards would advertise an address that no client can use: a gateway that listens at every address of its machine
+ * cannot know by which one clients reach it, and a signed card is believed.
+ */
+export function requireUsableAddress({ http: { host, publicUrl } }: Listening): void {
+  if (publicUrl !== undefined || !isWildcardHost(host)) return
+  throw new Error(
+    `With ROUSE_HOST=${host} Rouse listens at every address of this machine, so no agent card can say where clients reach it. ` +
+      'Set ROUSE_PUBLIC_URL (--public-url) to the address that they use, e.g. https://rouse.example or http://localhost:4520.',
+  )
 }

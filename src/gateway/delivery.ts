@@ -19,9 +19,25 @@ import { createAttemptGate } from '../webhooks/attempt-gate.ts'
 import { createPushChannel, type SignToken } from '../webhooks/push-channel.ts'
 import { createWakeSigner } from '../webhooks/wake-signer.ts'
 import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
-import { Changes } from './changes.ts'
 import { createFindWaiting } from './waiting.ts'
 import type { World } from './world.ts'
+
+/** Tells the parts of this gateway which subscriptions and MCP sessions have changed, here or on another gateway. */
+class Changes implements Checks {
+  readonly #parts: Checks[] = []
+
+  listen(part: Checks): void {
+    this.#parts.push(part)
+  }
+
+  check(ids: readonly string[]): void {
+    for (const part of this.#parts) part.check(ids)
+  }
+
+  checkAll(): void {
+    for (const part of this.#parts) part.checkAll()
+  }
+}
 
 interface DeliveryParts extends Pick<World, 'clock' | 'log' | 'random'>, Pick<Core, 'db'> {
   readonly cluster: Cluster
@@ -84,4 +100,12 @@ export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
   )
   changes.listen(connections)
   return { core, notifier, channels, engine, changes, changed, wakeStreams: { ...stream, connections }, notices }
+}
+
+/** Looks again at things that may have changed. */
+interface Checks {
+  /** Looks at the subscriptions and MCP sessions with these ids. */
+  check(ids: readonly string[]): void
+  /** Looks at everything: notifications may have been lost. */
+  checkAll(): void
 }

@@ -3,7 +3,26 @@ import type { Clock } from '../lib/clock.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitExceeded, limitFor, projectLimitFor } from '../registry/callers/caller-limits.ts'
 import { CallExpiries } from './call-expiries.ts'
-import { ProjectCalls } from './project-calls.ts'
+
+/** How many calls of each kind the agents of each project have open on this gateway. */
+class ProjectCalls {
+  readonly #open: Readonly<Record<Kind, Map<string, number>>> = { streams: new Map(), blockingCalls: new Map() }
+
+  count(projectId: string, kind: Kind): number {
+    return this.#open[kind].get(projectId) ?? 0
+  }
+
+  add(projectId: string, kind: Kind): void {
+    this.#open[kind].set(projectId, this.count(projectId, kind) + 1)
+  }
+
+  /** Ends a call that was added. A project without open calls takes no memory. */
+  remove(projectId: string, kind: Kind): void {
+    const left = this.count(projectId, kind) - 1
+    if (left > 0) this.#open[kind].set(projectId, left)
+    else this.#open[kind].delete(projectId)
+  }
+}
 
 /** A stream, or a call that waits: a send for its task, a read of the inbox for mail. */
 export type OpenCallKind = 'streams' | 'blockingCalls'
@@ -184,3 +203,5 @@ function tooMany(kind: OpenCallKind, { whose, max }: Full): Problem {
   const { what, remedy } = remedies[kind]
   return limitExceeded(kind, max, `This ${whose} has ${max} open ${what}, and may have no more. ${remedy}`)
 }
+
+type Kind = 'streams' | 'blockingCalls'

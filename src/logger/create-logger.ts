@@ -1,9 +1,20 @@
 import { isatty } from 'node:tty'
+import { inspect } from 'node:util'
 import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
+import { isJsonObject, type JsonObject } from '../lib/json.ts'
+import { escaped, replaceUnseen } from '../lib/unseen.ts'
 import { DescriptorOutput, type LogOutput } from './descriptor-output.ts'
 import type { Logger } from './logger.ts'
-import { terminalLine } from './terminal-line.ts'
-import { withoutSecrets } from './without-secrets.ts'
+
+const valueMax = 200
+
+const plainValue = /^[\w@:.,/+-]+$/
+
+const secretNames: ReadonlySet<string> = new Set(['authorization', 'apiKey', 'signingKey', 'token', 'credentials'])
+
+const instead = '[Redacted]'
+
+const asItIs = (value: unknown): unknown => value
 
 /** The log of the program. */
 interface ProgramLog extends Logger {
@@ -61,4 +72,62 @@ function createOutput(): LogOutput {
 
 function droppedLine(lines: number): string {
   return `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), lines, msg: 'log.dropped' })}\n`
+}
+
+/**
+ * Returns the fields of a line, without the values of fields whose names say that they are secret, here or one level below. Lines
+ * carry no secrets: this is for the day on which one does. It looks at names only, because a wildcard of pino costs more than the line.
+ */
+function withoutSecrets(fields: object): Record<string, unknown> {
+  return redacted(fields as Record<string, unknown>, (value) => (isPlain(value) ? redacted(value, asItIs) : value))
+}
+
+/** Copies nothing when nothing is secret. */
+function redacted(fields: Record<string, unknown>, below: (value: unknown) => unknown): Record<string, unknown> {
+  let safe = fields
+  for (const name in fields) {
+    const shown = secretNames.has(name) ? instead : below(fields[name])
+    if (shown === fields[name]) continue
+    if (safe === fields) safe = { ...fields }
+    safe[name] = shown
+  }
+  return safe
+}
+
+/** An error has a serializer of its own, which takes its message and its stack. */
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !(value instanceof Error) && !Array.isArray(value)
+}
+
+/** A line of the log as a person reads it: `12:00:01.250 info  request.answered  status=201 ms=3`. A failure's stack follows. */
+export function terminalLine(json: string): string {
+  const line = parsed(json)
+  if (!line) return json
+  const { time, level, msg, err, ...fields } = line
+  const clock = String(time).slice(11, 23)
+  const failure = isJsonObject(err) ? err : undefined
+  const all = failure ? { ...fields, error: failure.message } : fields
+  const pairs = Object.entries(all).map(([name, value]) => `${name}=${valueText(value)}`)
+  const head = replaceUnseen([`${clock} ${String(level).padEnd(5)} ${msg}`, ...pairs].join(' '), escaped)
+  return `${head}\n${typeof failure?.stack === 'string' ? stackText(failure.stack) : ''}`
+}
+
+function parsed(json: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function valueText(value: unknown): string {
+  const text = typeof value === 'string' ? value : inspect(value, { breakLength: Number.POSITIVE_INFINITY, depth: 4 })
+  const short = text.length > valueMax ? `${text.slice(0, valueMax)}…` : text
+  return typeof value !== 'string' || plainValue.test(short) ? short : JSON.stringify(short)
+}
+
+function stackText(stack: string): string {
+  const frames = stack.split('\n').filter((line) => line.startsWith('    at '))
+  return frames.map((line) => `${replaceUnseen(line, escaped)}\n`).join('')
 }

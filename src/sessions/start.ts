@@ -6,7 +6,7 @@ import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type Conversation, type Session, succession } from '../registry/sessions/session.ts'
-import { newestLiveSession } from '../registry/sessions/session-lists.ts'
+import { newestLiveSession, pageEndedSessions } from '../registry/sessions/session-lists.ts'
 import {
   continueSession,
   findSessionOfProcess,
@@ -14,9 +14,11 @@ import {
   saveConversation,
 } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import { isBegunByWake } from '../wakes/rules/begun-by-wake.ts'
 import { audienceOf } from '../wakes/rules/signal-audience.ts'
+import { announceWaitingTo } from '../wakes/store/announce-waiting.ts'
+import { arrivalsAround } from '../wakes/store/arrivals.ts'
 import { resumeSubscriptionsOfSession, reviveSubscriptionsOf } from '../wakes/store/subscription-state.ts'
-import { announceWhatWaits } from './announce-what-waits.ts'
 import { requireCapabilitiesSize } from './capabilities-size.ts'
 import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
@@ -192,4 +194,27 @@ function announceJoined(
 ): Promise<void> {
   const payload = { identity, surface, session_id: sessionId }
   return announce(tx, { projectId, signalType: 'PeerJoined', payload, toAgentId: 'project', exceptAgentId })
+}
+
+/**
+ * Makes the subscriptions of an agent whose session has started send one digest of what waits. Not to receivers whose wake has begun the
+ * session: see `isBegunByWake`. `live`: the session that was live before. Source: D29.
+ */
+async function announceWhatWaits(
+  { changed, hasWaiting }: SessionContext,
+  tx: Transaction,
+  session: Session,
+  live: Session | undefined,
+): Promise<void> {
+  const { id, agentId } = session
+  if (!(await hasWaiting(tx, agentId))) return
+  const former = live && live.id !== id ? live : await newestEnded(tx, session)
+  const isBegun = await isBegunByWake(session, former, (instant) => arrivalsAround(tx, agentId, instant))
+  const announcing = await announceWaitingTo(tx, agentId, { isBegunByWake: isBegun })
+  tx.onCommit(() => announcing.forEach(changed))
+}
+
+async function newestEnded(tx: Transaction, { id, agentId }: Session): Promise<Session | undefined> {
+  const { items } = await pageEndedSessions(tx, { agentId }, { before: '', limit: 2 })
+  return items.find((one) => one.id !== id)
 }

@@ -1,9 +1,12 @@
+import { Problem } from '../errors.ts'
+import type { NewEvent } from '../log/event.ts'
 import { lockLog } from '../log/event-store.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { managerOf } from '../registry/permissions/grants.ts'
+import { type FormerKey, formerKeysMax, signingFormerKeys } from '../registry/subscriptions/former-keys.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { changeSettings, lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -12,7 +15,6 @@ import { announceNothing } from '../wakes/store/announce-waiting.ts'
 import { changeState } from '../wakes/store/change-state.ts'
 import { deleteReplays } from '../wakes/store/replay-store.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
-import { changeEvents } from './change-events.ts'
 import type { SubscriptionContext } from './context.ts'
 import { requireFilterSize } from './filter-size.ts'
 import { scanPassed } from './next-cursor.ts'
@@ -25,8 +27,11 @@ import {
   type UpdateInput,
 } from './planned-change.ts'
 import { requireSubscription } from './read.ts'
-import { firstKey, rotatedKeys } from './rotated-keys.ts'
+import { subscriptionEvent } from './subscription-event.ts'
 import { requireTarget, targetSettings } from './target-input.ts'
+
+/** How long both keys sign after a rotation that does not say. */
+const overlapDefaultSeconds = 24 * 60 * 60
 
 /**
  * Changes a subscription: what it listens to, where it goes, its key, its status. Becoming active after `degraded` or `paused`
@@ -164,4 +169,62 @@ function keysAfter(
 ): { readonly signingKey?: string; readonly columns: Partial<WakeSubscription> } {
   if (rotateSigningKey) return rotatedKeys(context, before, overlapSeconds, now)
   return target.needsKey ? firstKey(context, before.id) : { columns: {} }
+}
+
+/** Returns the events of a change: the change itself, a recovery, a new key. `agent` is the owner's identity. */
+function changeEvents(
+  caller: Caller,
+  agent: string,
+  before: WakeSubscription,
+  after: WakeSubscription,
+  isKeyRotated: boolean,
+): NewEvent[] {
+  const { status } = after
+  const events = [subscriptionEvent('subscription.updated', caller, after, { status })]
+  if (before.status === 'degraded' && status === 'active') {
+    events.push(subscriptionEvent('subscription.recovered', caller, after, { agent, reason: before.reason }))
+  }
+  if (isKeyRotated) {
+    const previous = after.formerKeys.find(({ key }) => key === before.signingKey)
+    const previousKeyUntil = previous ? new Date(previous.until).toISOString() : null
+    events.push(subscriptionEvent('subscription.key_rotated', caller, after, { agent, previousKeyUntil }))
+  }
+  return events
+}
+
+/** Makes the key of a subscription that has none yet. */
+function firstKey(
+  { newSigningKey, secrets }: Pick<SubscriptionContext, 'newSigningKey' | 'secrets'>,
+  id: string,
+): { readonly signingKey: string; readonly columns: Pick<WakeSubscription, 'signingKey'> } {
+  const signingKey = newSigningKey()
+  return { signingKey, columns: { signingKey: secrets.seal(signingKey, id) } }
+}
+
+/**
+ * Makes a new signing key. Returns it with the columns that keep it and the former keys that still sign: each for the overlap
+ * that its own rotation promised. Errors: `rotation-too-soon`. Source: D36.
+ */
+function rotatedKeys(
+  { newSigningKey, secrets }: Pick<SubscriptionContext, 'newSigningKey' | 'secrets'>,
+  before: Pick<WakeSubscription, 'id' | 'signingKey' | 'formerKeys'>,
+  overlapSeconds: number | undefined,
+  now: number,
+): { readonly signingKey: string; readonly columns: Pick<WakeSubscription, 'signingKey' | 'formerKeys'> } {
+  const signingKey = newSigningKey()
+  const overlapMs = Math.round((overlapSeconds ?? overlapDefaultSeconds) * 1000)
+  const earlier = signingFormerKeys(before, now)
+  const previous = before.signingKey && overlapMs > 0 ? [{ key: before.signingKey, until: now + overlapMs }] : []
+  const formerKeys = [...previous, ...earlier]
+  if (formerKeys.length > formerKeysMax) throw tooSoon(earlier)
+  return { signingKey, columns: { signingKey: secrets.seal(signingKey, before.id), formerKeys } }
+}
+
+function tooSoon(former: readonly FormerKey[]): Problem {
+  const nextRotationAt = new Date(Math.min(...former.map(({ until }) => until))).toISOString()
+  return new Problem('rotation-too-soon', {
+    field: 'rotateSigningKey',
+    detail: `rotateSigningKey: ${former.length} former keys still sign, as their rotations promised. Rotate again from ${nextRotationAt}, or with overlapSeconds: 0, which ends the present key at once.`,
+    extra: { nextRotationAt },
+  })
 }

@@ -4,8 +4,29 @@ import type { WakeSubscription } from '../registry/subscriptions/subscription.ts
 import type { SecretBox } from '../security/secret.ts'
 import type { SignWake } from '../wakes/channel.ts'
 import { wakeBody } from '../wakes/content/emission.ts'
-import { type PreparedKey, signHeaders } from '../words/signature.ts'
-import { OpenedKeys } from './opened-keys.ts'
+import { PreparedKey, signHeaders } from '../words/signature.ts'
+
+const openedMax = 10_000
+
+/** Signing keys that were decrypted and prepared, by their sealed text. */
+class OpenedKeys {
+  readonly #secrets: SecretBox
+  readonly #keys = new Map<string, PreparedKey>()
+
+  constructor(secrets: SecretBox) {
+    this.#secrets = secrets
+  }
+
+  /** Returns the key of a subscription. Throws when it was sealed for another one, or with a key that is not known. */
+  open(sealed: string, subscriptionId: string): PreparedKey {
+    const known = this.#keys.get(sealed)
+    if (known !== undefined) return known
+    const key = new PreparedKey(this.#secrets.open(sealed, subscriptionId))
+    if (this.#keys.size >= openedMax) this.#keys.clear()
+    this.#keys.set(sealed, key)
+    return key
+  }
+}
 
 /** Signs wakes with the keys of their subscriptions. Source: S1-33. */
 export function createWakeSigner(secrets: SecretBox, clock: Clock): SignWake {

@@ -1,7 +1,7 @@
 import { AgentCard } from '@a2a-js/sdk'
 import { describe, expect, test } from 'vitest'
 import { agentPath, agentTenant, buildCard } from '../../src/agent-card/card.ts'
-import { toLegacyCard } from '../../src/agent-card/legacy-card.ts'
+import { toLegacyCard } from '../../src/agent-card/documents.ts'
 import { donna, publicUrl } from './subject.ts'
 
 const shape = (card: AgentCard) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { merged } from '../../src/agent-card/merged.ts'
+import { merged } from '../../src/agent-card/documents.ts'
 
 test.each([
   ['fields of either', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],

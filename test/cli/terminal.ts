@@ -1,4 +1,4 @@
-import { runCli } from '../../src/cli/run/run-cli.ts'
+import { runCli } from '../../src/cli/run/run.ts'
 import type { Io } from '../../src/client/io.ts'
 
 /** What a test replaces beside the environment; `columns` makes it a terminal. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { envToConfig } from '../../src/config.ts'
-import { requireUsableAddress } from '../../src/fronts/usable-address.ts'
+import { requireUsableAddress } from '../../src/fronts/ports.ts'
 import { isWildcardHost } from '../../src/security/url-guard.ts'
 import { startGateway } from '../support/gateway.ts'
 

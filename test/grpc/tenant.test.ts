@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { agentTenant } from '../../src/agent-card/card.ts'
 import { Problem } from '../../src/errors.ts'
-import { parseTenant } from '../../src/fronts/grpc/tenant.ts'
+import { parseTenant } from '../../src/fronts/grpc/admitted-call.ts'
 
 test('the tenant of a card names its agent, whatever the two are called', () => {
   const name = fc.string({ minLength: 1, unit: 'grapheme' })

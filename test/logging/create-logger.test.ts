@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { createLogger } from '../../src/logger/create-logger.ts'
-import { terminalLine } from '../../src/logger/terminal-line.ts'
+import { createLogger, terminalLine } from '../../src/logger/create-logger.ts'
 
 function recorder(level: string) {
   const lines: string[] = []

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withoutEcho } from '../../src/security/echoed-secrets.ts'
+import { withoutEcho } from '../../src/security/outbound-fetch.ts'
 
 const basic = `Basic ${Buffer.from('lola:a pass/word').toString('base64')}`
 

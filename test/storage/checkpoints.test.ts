@@ -8,7 +8,7 @@ import { Checkpoints } from '../../src/storage/sqlite/checkpoints/checkpoints.ts
 import { startThread } from '../../src/storage/sqlite/checkpoints/start-thread.ts'
 import { Connection } from '../../src/storage/sqlite/connection.ts'
 import { GroupCommit } from '../../src/storage/sqlite/group-commit.ts'
-import { WalFile } from '../../src/storage/sqlite/wal-file.ts'
+import { WalFile } from '../../src/storage/sqlite/sqlite-database.ts'
 import { p, sql, statement } from '../../src/storage/statement.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'

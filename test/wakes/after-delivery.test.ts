@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { DeliveryResult } from '../../src/wakes/channel.ts'
-import { afterDelivery, type NextStep } from '../../src/wakes/rules/after-delivery.ts'
-import { failuresMax } from '../../src/wakes/rules/failures.ts'
+import { afterDelivery, failuresMax, type NextStep } from '../../src/wakes/rules/after-delivery.ts'
 import type { Progress } from '../../src/wakes/store/lease.ts'
 import { noon, subscriptionOf } from './builders.ts'
 

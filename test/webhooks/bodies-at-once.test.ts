@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BodiesAtOnce, largeBody } from '../../src/webhooks/bodies-at-once.ts'
+import { BodiesAtOnce, largeBody } from '../../src/webhooks/push-channel.ts'
 import { wireTo } from '../a2a/wire.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'

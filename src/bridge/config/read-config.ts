@@ -1,3 +1,5 @@
+import { realpathSync, statSync } from 'node:fs'
+import { isAbsolute, join, parse } from 'node:path'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import type { Profiles } from '../../client/profile-file.ts'
@@ -7,7 +9,6 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { operatorIdentity } from '../../words/callers.ts'
 import { agentTriggers } from '../../words/events.ts'
 import type { AdapterId, AdapterRow } from '../adapter.ts'
-import { allowedDirectory } from './allowed-directory.ts'
 import { agentKey, type BridgeConfig, type BridgedAgent, bridgeDefaults } from './bridge-config.ts'
 import { checkSetting, countOf, listOf, nameIn, objectOf, Problems, wordOf } from './fields.ts'
 
@@ -155,4 +156,31 @@ function adaptersOf(value: unknown, { known, rows }: ConfigWorld, problems: Prob
     found[id] = own
   }
   return found
+}
+
+/**
+ * The directory that a user has written, absolute, with `~` and symbolic links resolved; a text: what is wrong with it. Conversations
+ * in it, and below it, are reached.
+ */
+function allowedDirectory(
+  written: unknown,
+  { HOME, USERPROFILE }: Io['env'],
+): { readonly path: string } | { readonly problem: string } {
+  if (typeof written !== 'string' || written === '') return { problem: 'must be the path of a directory.' }
+  const home = HOME || USERPROFILE
+  const isOfHome = written === '~' || written.startsWith('~/')
+  if (isOfHome && !home) return { problem: `${written}: there is no home directory. Write the whole path.` }
+  const path = isOfHome ? join(home!, written.slice(1)) : written
+  if (!isAbsolute(path)) return { problem: `${written} is relative. Write the whole path, or begin with ~/.` }
+  try {
+    const real = realpathSync(path)
+    if (!statSync(real).isDirectory()) return { problem: `${written} is a file. Name the directory of a conversation.` }
+    // Every conversation of every agent on this machine.
+    if (real === parse(real).root)
+      return { problem: `${written} is everything. Name the directories of your projects.` }
+    return { path: real }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return { problem: `${written} cannot be looked at (${code}). Make it, or take it out.` }
+  }
 }

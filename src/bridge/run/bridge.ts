@@ -1,5 +1,7 @@
 import type { Io } from '../../client/io.ts'
+import { readProfiles } from '../../client/profile-file.ts'
 import type { RecoveryTimes } from '../../client/wakes/recovery.ts'
+import { sleep, systemClock } from '../../lib/clock.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { AdapterRow } from '../adapter.ts'
 import type { BridgeConfig, BridgedAgent } from '../config/bridge-config.ts'
@@ -8,10 +10,11 @@ import type { LocalServer, LocalServerOptions } from '../local/clients.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 import { AdapterHost } from './adapter-host.ts'
 import { AgentRun } from './agent-run.ts'
-import { anotherKey } from './another-key.ts'
 import type { OutgoingReceipt } from './receipt-outbox.ts'
 import type { BridgeStatus } from './status.ts'
 import { agentStatus, harnessStatus } from './status-of.ts'
+
+const lookEveryMs = 2_000
 
 /** What a bridge is made of. */
 interface BridgeParts {
@@ -154,4 +157,25 @@ function pruneHourly(journal: Journal, note: (text: string) => void): Disposable
     }
   }, pruneMs)
   return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+type NamedProfile = BridgedAgent['profile']
+
+/** Waits until a profile has another key: its user has logged in again. undefined: the signal of the bridge has aborted. */
+async function anotherKey(io: Io, { name, key, url }: NamedProfile): Promise<NamedProfile | undefined> {
+  while (!io.signal?.aborted) {
+    await sleep(systemClock, lookEveryMs, io.signal)
+    const profile = read(io, name)
+    if (profile && (profile.key !== key || profile.url !== url)) return { name, ...profile }
+  }
+  return undefined
+}
+
+/** A file that is being written, or cannot be read now, is read again. */
+function read(io: Io, name: string) {
+  try {
+    return readProfiles(io).byName.get(name)
+  } catch {
+    return undefined
+  }
 }

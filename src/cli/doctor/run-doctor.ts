@@ -5,15 +5,17 @@ import type { Io } from '../../client/io.ts'
 import { readProfiles } from '../../client/profile-file.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import { profilesOf, readRecords } from '../../config-files/record.ts'
-import { broken, type Check } from '../../harnesses/check.ts'
+import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 import type { Harness } from '../../harnesses/harness.ts'
 import { harnesses as all } from '../../harnesses/harnesses.ts'
 import type { Place } from '../../harnesses/places.ts'
 import { programPath } from '../../harnesses/program-path.ts'
+import { type Connection, readConnections } from '../mcp/connections.ts'
 import { checkBridge } from './check-bridge.ts'
 import { checkHarness, type Installed } from './harness-checks.ts'
-import { connectionChecks, type LastConnection, lastConnections } from './last-connection.ts'
 import { checkProfile } from './profile-checks.ts'
+
+const name = 'last connection'
 
 /** One harness and what was found. */
 interface Diagnosis {
@@ -117,4 +119,33 @@ function checkText(io: Io, { name, state, detail, mend }: Check): string {
   const [style, mark] = marks[state]
   const line = `  ${paint(io, style, mark.padEnd(6))}  ${`${name}:`.padEnd(20)} ${plain(detail)}\n`
   return mend === undefined ? line : `${line}          ${`mend:`.padEnd(20)} ${plain(mend)}\n`
+}
+
+/** A harness's last connection to `rouse mcp` with a profile. */
+interface LastConnection extends Connection {
+  readonly profile: string
+}
+
+/** The last connection of a harness with each of these profiles, as `rouse mcp` has noted it. */
+function lastConnections(
+  env: Io['env'],
+  { surface }: Harness,
+  profiles: readonly (string | undefined)[],
+): LastConnection[] {
+  return profiles.flatMap((profile) => {
+    const connection = profile === undefined ? undefined : readConnections(env, profile).get(surface)
+    return profile === undefined || connection === undefined ? [] : [{ ...connection, profile }]
+  })
+}
+
+/** What the connections say. None is no fault: the harness has not run since. */
+function connectionChecks(connections: readonly LastConnection[]): Check[] {
+  if (connections.length === 0)
+    return [unknown(name, 'none yet: the harness has not run since rouse mcp was installed')]
+  return connections.map(({ client, era, protocolVersion, channel, listens, sessionId, profile, at }) => {
+    const listening = listens === undefined ? [] : [`listens: ${listens.join(', ') || 'nothing'}`]
+    const session = sessionId === undefined ? 'no session' : sessionId
+    const parts = [`${client} at ${at}`, `era ${era} (MCP ${protocolVersion})`, `channel: ${channel}`, ...listening]
+    return ok(name, [...parts, session, `profile ${profile}`].join('; '))
+  })
 }

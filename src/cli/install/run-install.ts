@@ -2,16 +2,15 @@ import { UsageError } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
+import { readProfiles } from '../../client/profile-file.ts'
 import { sameValue, type Value } from '../../config-files/document.ts'
-import type { Scope } from '../../config-files/record.ts'
-import { readRecords } from '../../config-files/record.ts'
+import { profilesOf, type Records, readRecords, type Scope } from '../../config-files/record.ts'
 import { keyVariable } from '../../harnesses/entries.ts'
 import type { BridgeWay, Harness, HarnessFile, Wanted } from '../../harnesses/harness.ts'
+import { harnessOf } from '../../harnesses/harnesses.ts'
 import { chooseProfile, makeProfile, noProfile, profileToMake, requireAgent } from './choose-profile.ts'
-import { earlierWay } from './earlier-way.ts'
 import { applyInstall, planInstall } from './install-files.ts'
 import { isTemporary, launchOf } from './launch.ts'
-import { sharedAgent } from './shared-agent.ts'
 import { diffText, resultText } from './show.ts'
 
 export interface InstallOptions {
@@ -140,4 +139,51 @@ function nextSteps(
     ...(isInCache ? ['npx removes this program some day: install it, and run this again.'] : []),
     'rouse doctor says whether all of it works.',
   ]
+}
+
+/** Returns a warning if other harnesses use the same agent: only the one that started last speaks for it. Source: D12. */
+function sharedAgent(io: Io, own: string, identity: string): string[] {
+  const { byName } = readProfiles(io)
+  const isSame = (profile: string) => byName.get(profile)?.identity === identity
+  const records = [...readRecords(io.env)].filter(
+    ([path, record]) => record.harness !== own && profilesOf([[path, record]]).some(isSame),
+  )
+  const titles = [...new Set(records.map(([, { harness }]) => harnessOf(harness)?.title ?? harness))]
+  if (titles.length === 0) return []
+  return [
+    `${new Intl.ListFormat('en').format(titles)} can speak for ${identity} too, but only the one that started last does. Give each its own agent: --agent <handle>.`,
+  ]
+}
+
+/**
+ * What an earlier installation had for the bridge: the way that has written something that no other has, whatever else has changed since.
+ * `filesOf(undefined)`: without any. Pure.
+ */
+function earlierWay(
+  ways: readonly BridgeWay[],
+  filesOf: (way: BridgeWay | undefined) => readonly HarnessFile[],
+  records: Records,
+): BridgeWay | undefined {
+  const without = countsOf(filesOf(undefined))
+  return ways.find((way) =>
+    [...countsOf(filesOf(way))].some(([place, count]) => {
+      const [path] = place.split('\n') as [string]
+      const written = (records.get(path)?.written ?? []).filter((piece) => keyOf(path, piece) === place).length
+      const usual = without.get(place) ?? 0
+      return count > usual && written > usual
+    }),
+  )
+}
+
+/** How many pieces there are at each place of each file. */
+function countsOf(files: readonly HarnessFile[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { path, pieces } of files) {
+    for (const piece of pieces) counts.set(keyOf(path, piece), (counts.get(keyOf(path, piece)) ?? 0) + 1)
+  }
+  return counts
+}
+
+function keyOf(path: string, piece: { readonly kind: string; readonly path: readonly string[] }): string {
+  return [path, piece.kind, ...piece.path].join('\n')
 }

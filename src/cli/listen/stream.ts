@@ -11,10 +11,9 @@ import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../client/wakes/wake-context.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { commandOutput } from './command-output.ts'
-import { fateNotes } from './fate-notes.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
-import { type Outcome, WakeWork } from './wake-work.ts'
+import { type Fate, type Outcome, WakeWork } from './wake-work.ts'
 
 interface StreamListenOptions extends StreamSubscriptionOptions {
   /** The command to run for each wake. */
@@ -131,4 +130,32 @@ function noteRelease({ subscriptionId, reason }: { subscriptionId: string; reaso
 
 function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
   print.note(`Wakes are missing before this one: rouse sub resync ${plain(subscriptionId)} --since ${gap}`)
+}
+
+/** Tells the user once that a command fails and its wake comes again, and when it is over. */
+function fateNotes(print: Pick<Printer, 'note'>, retryForSeconds: number): (wake: Wake, fate: Fate) => void {
+  const failing = new Set<string>()
+  const howLong =
+    retryForSeconds === 0
+      ? 'after 1, 2 and 4 s'
+      : `ever more rarely, for up to ${duration(retryForSeconds)} (--retry-for)`
+  return ({ eventId }, fate) => {
+    const isKnown = failing.has(eventId)
+    if (fate === 'again') {
+      failing.add(eventId)
+      if (!isKnown) print.note(`Wake ${plain(eventId)} comes again: ${howLong}. What comes meanwhile waits.`)
+      return
+    }
+    failing.delete(eventId)
+    if (fate === 'given-up')
+      print.note(`Wake ${plain(eventId)} is given up. Its mail stays unread: rouse inbox --unread`)
+    else if (isKnown) print.note(`Wake ${plain(eventId)}: the command has succeeded now.`)
+  }
+}
+
+/** `6 hours`, `90 seconds`. Pure. */
+function duration(seconds: number): string {
+  const [size, name] = seconds % 3_600 === 0 ? [3_600, 'hour'] : seconds % 60 === 0 ? [60, 'minute'] : [1, 'second']
+  const count = seconds / size
+  return `${count} ${name}${count === 1 ? '' : 's'}`
 }

@@ -1,30 +1,33 @@
-import type { McpServer, ServerCapabilities, Transport } from '@modelcontextprotocol/server'
+import type { McpServer, RequestId, ServerCapabilities, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Fetch } from '../../client/client-fetch.ts'
 import { type Credentials, createGatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { EventView } from '../../client/route-types.ts'
+import type { ApiAnswer, ApiRequest, CallApi, CallOptions } from '../../fronts/mcp/call-api.ts'
 import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
+import { resourcesOf } from '../../fronts/mcp/resources/resources-of.ts'
 import { channelCapability, channelNotification, hasChannelOf } from '../../harnesses/claude/channel.ts'
 import { conversation } from '../../harnesses/conversation.ts'
+import type { Harness } from '../../harnesses/harness.ts'
 import type { HarnessProcess } from '../../harnesses/harness-process.ts'
+import { harnesses, saidIn } from '../../harnesses/harnesses.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { readVersion } from '../../lib/version.ts'
+import { knownSurface, surfaceOfName } from '../../words/surfaces.ts'
 import { AgentSession } from './agent-session.ts'
 import { type ClientInfo, readClientMessage } from './client-message.ts'
 import type { Connection } from './connections.ts'
 import { EventFeed } from './event-feed.ts'
 import { gatherHandshake, handshakeOfClient, handshakeOfServer } from './handshake.ts'
-import { createHttpApi } from './http-api.ts'
-import { observedTransport } from './observed-transport.ts'
+import { createHttpApi, type HttpApi } from './http-api.ts'
 import { withPatientWaits } from './patient-waits.ts'
-import { changedResources } from './resource-updates.ts'
-import { createSessionApi } from './session-api.ts'
-import { harnessOfSurface, surfaceOfClient } from './surface-of-client.ts'
 import { ToolPresence } from './tool-presence.ts'
 import { UnshownMail } from './unshown-mail.ts'
+
+const headerOfSession = 'rouse-session'
 
 export interface McpOptions {
   readonly transport: Transport
@@ -166,4 +169,97 @@ function whyNoChannel(isWanted: boolean): string {
 
 function capabilitiesOf(hasChannel: boolean): ServerCapabilities {
   return { resources: { subscribe: true }, ...(hasChannel ? { experimental: channelCapability } : {}) }
+}
+
+/** The subscribed resources that an event has changed. A `silent` event causes no notification. Pure. Source: S1-15. */
+export function changedResources(subscribed: ReadonlySet<string>, event: EventView, identity: string): string[] {
+  if (event.data.wakePolicy === 'silent') return []
+  // On the wire an event names its actor, not the actor's id.
+  const about = { ...event, taskId: event.taskId ?? null, actorId: event.actor }
+  return resourcesOf(about, { id: identity, identity }).filter((uri) => subscribed.has(uri))
+}
+
+/**
+ * Returns the surface of a session: from the user's variable, otherwise from the name of the client, otherwise from the variables of the
+ * harness. The client's name comes before those, because a harness that runs inside another one inherits its variables. Pure. Source: S2-16.
+ */
+export function surfaceOfClient(env: Io['env'], client: ClientInfo | undefined): string {
+  const configured = env.ROUSE_AGENT_SURFACE?.trim()
+  if (configured) return configured
+  const named = client && harnesses.find(({ clientName }) => clientName?.test(client.name))
+  const known = named?.surface ?? (client && knownSurface(client.name))
+  return known ?? saidIn(env, 'mark')[0]?.harness.surface ?? surfaceOfName(client?.name ?? '')
+}
+
+/** Returns the harness of a surface; undefined when it is none that is known. */
+function harnessOfSurface(surface: string): Harness | undefined {
+  return harnesses.find((harness) => harness.surface === surface)
+}
+
+/**
+ * Calls the API in a session: it starts with the first call, and again when it has ended meanwhile. The refusal of a session is the
+ * answer of the call: nothing is done for an agent that another process speaks for. Mail in an answer can be returned. Source: D12.
+ */
+function createSessionApi(api: HttpApi, session: AgentSession, unshown: UnshownMail): CallApi {
+  const callOnce = async (request: ApiRequest, { signal, mcp }: CallOptions) => {
+    const { id, refusal } = await session.ensure()
+    if (refusal) return { answer: refusal, mayRepeat: false }
+    if (id === undefined) return { answer: await api(request, signal), mayRepeat: false }
+    const answer = await api({ ...request, headers: { ...request.headers, [headerOfSession]: id } }, signal)
+    const returnMail = unshown.note(mcp?.id, id, answer.body.pendingSignals)
+    const mayRepeat = isAboutSession(request, answer) && session.note(id, answer)
+    return { answer: returnMail ? { ...answer, returnMail } : answer, mayRepeat }
+  }
+  return async (request, options = {}) => {
+    const { signal, mcp } = options
+    signal?.throwIfAborted()
+    // Codex names its thread in each call of a tool, and nowhere else.
+    const threadId = mcp?.meta?.threadId
+    if (typeof threadId === 'string') session.bind(threadId)
+    const { answer, mayRepeat } = await callOnce(request, options)
+    // The gateway refused before it did anything.
+    return mayRepeat ? (await callOnce(request, options)).answer : answer
+  }
+}
+
+/** A tool may ask for a session by its id: a refusal of that is the tool's. */
+function isAboutSession({ path }: ApiRequest, { body }: ApiAnswer): boolean {
+  return body.code === 'session-ended' || !path.startsWith('/v1/sessions/')
+}
+
+interface Observer {
+  /** Sees each message of the client before the server gets it. */
+  readonly observe: (message: unknown) => void
+  /** Sees each message of the server before the client gets it, and may hold it back. */
+  readonly observeSent: (message: unknown) => Promise<void> | undefined
+  /** The answer to a request was written to the client. A connection that is closed at its other end refuses it. */
+  readonly onWritten: (id: RequestId) => void
+  readonly onClosed: () => void
+}
+
+/** A transport that is watched. */
+function observedTransport(inner: Transport, { observe, observeSent, onWritten, onClosed }: Observer): Transport {
+  const outer: Transport = {
+    async start() {
+      inner.onmessage = (message, extra) => {
+        observe(message)
+        outer.onmessage?.(message, extra)
+      }
+      inner.onerror = (error) => outer.onerror?.(error)
+      inner.onclose = () => {
+        outer.onclose?.()
+        onClosed()
+      }
+      await inner.start()
+    },
+    async send(message, options) {
+      const wait = observeSent(message)
+      if (wait) await wait
+      await inner.send(message, options)
+      if (!('method' in message) && message.id !== undefined) onWritten(message.id)
+    },
+    close: () => inner.close(),
+    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
+  }
+  return outer
 }

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process'
 import { pipeline } from 'node:stream'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Command } from 'commander'
+import { askStatus } from '../../bridge/local/ask-status.ts'
 import { clientFetch } from '../../client/client-fetch.ts'
 import type { Io } from '../../client/io.ts'
 import { readProfiles } from '../../client/profile-file.ts'
@@ -11,9 +13,9 @@ import { systemClock } from '../../lib/clock.ts'
 import { chooseAccess } from '../options/choose-access.ts'
 import { gatewayCredentials } from '../options/gateway-key.ts'
 import { commonOptions } from '../run/client-command.ts'
+import { bridgeLogPath } from '../service/log-file.ts'
 import { saveConnection } from './connections.ts'
 import { liberalInput } from './liberal-input.ts'
-import { startOwnBridge } from './own-bridge.ts'
 import { startOwnGateway } from './own-gateway.ts'
 import { serveMcp } from './serve-mcp.ts'
 
@@ -63,4 +65,16 @@ export async function startMcp(
     warn,
     debug,
   }).finally(() => input.destroy())
+}
+
+/**
+ * Starts `rouse bridge` in the background if this user runs none. It outlives this process: it serves every harness of its user. If several
+ * start at once, one stays, because a bridge locks its journal. It prints to its log file.
+ */
+async function startOwnBridge(io: Pick<Io, 'env'>, warn: (text: string) => void): Promise<void> {
+  if ((await askStatus(io.env)) !== undefined) return
+  const argv = [...process.execArgv, process.argv[1]!, 'bridge', '--log-file', bridgeLogPath(io.env)]
+  const child = spawn(process.execPath, argv, { env: io.env as NodeJS.ProcessEnv, detached: true, stdio: 'ignore' })
+  child.once('error', ({ message }) => warn(`The bridge cannot be started: ${message}`))
+  child.unref()
 }

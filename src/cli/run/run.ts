@@ -1,8 +1,25 @@
 import { readFileSync } from 'node:fs'
-import { Interrupted } from '../../client/failure.ts'
-import { ask } from './ask.ts'
-import { endOnFault, faultExitCode } from './faults.ts'
-import { runCli } from './run-cli.ts'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { Command, CommanderError } from 'commander'
+import { exitCodes, Interrupted, Refused, Reported, Unreachable, UsageError } from '../../client/failure.ts'
+import type { Io } from '../../client/io.ts'
+import { paint, plain } from '../../client/terminal-text.ts'
+import { readVersion } from '../../lib/version.ts'
+import { problemText } from '../output/problem-text.ts'
+import { addClientOptions, withExamples } from './client-command.ts'
+import { type CommandEntry, commandTable, neededCommands } from './command-table.ts'
+
+/** EX_SOFTWARE of sysexits.h: the program itself failed. */
+export const faultExitCode = 70
+
+/** Time for an orderly end after a fault. */
+const endMaxMs = 10_000
+
+const exitCodeHelp = `Exit codes:
+  0  done                      2  the command line is wrong
+  1  the gateway refused       3  no gateway answered
+  130  interrupted with Ctrl-C`
 
 /** How long an idle connection may delay the end of the process after a command. */
 const lingerMs = 1_000
@@ -52,4 +69,176 @@ export async function run(argv: readonly string[]): Promise<void> {
   })
   process.exitCode = faults.count() > 0 ? faultExitCode : exitCode
   setTimeout(() => process.exit(), lingerMs).unref()
+}
+
+/** Runs one command line (without the names of node and the script) and returns its exit code. Never throws. */
+export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  let command: Command | undefined
+  const commands = neededCommands(argv)
+  try {
+    const program = await buildProgram(io, commands)
+    program.hook('preAction', (_program, action) => {
+      command = action
+    })
+    if (argv.length === 0) {
+      program.outputHelp()
+      return exitCodes.ok
+    }
+    await program.parseAsync(argv, { from: 'user' })
+    return exitCodes.ok
+  } catch (error) {
+    const code = reportFailure(error, io, { json: asksForJson(argv), command })
+    return commands.length === 1 && commands[0]!.neverFails ? exitCodes.ok : code
+  }
+}
+
+/** Reads the arguments itself: a failure may come before the flags are parsed. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end < 0 ? undefined : end).includes('--json')
+}
+
+/** How a failure is reported, and of which command. */
+interface Report {
+  readonly json: boolean
+  readonly command?: Command | undefined
+}
+
+/** Prints what went wrong to standard error and returns the exit code for it. */
+function reportFailure(error: unknown, io: Io, { json, command }: Report): number {
+  // Commander has already printed its message or the help.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  if (error instanceof Reported) return error.exitCode
+  const interrupted = exitCodeOfInterruption(error, io.signal)
+  if (interrupted !== undefined) return interrupted
+  if (error instanceof Refused) {
+    const { problem, keyUse } = error
+    const document = keyUse === undefined ? problem : { ...problem, keyUse }
+    io.stderr(json ? `${JSON.stringify(document)}\n` : problemText(problem, io, { command, keyUse }))
+    return exitCodes.refused
+  }
+  const [code, exitCode] = kindOf(error)
+  const message = error instanceof Error ? error.message : String(error)
+  const text = `${paint(io, 'red', 'error:')} ${plain(message, 'lines')}`
+  io.stderr(`${json ? JSON.stringify({ title: message, code }) : text}\n`)
+  return exitCode
+}
+
+function kindOf(error: unknown): [code: string, exitCode: number] {
+  if (error instanceof UsageError) return ['usage', exitCodes.usage]
+  if (error instanceof Unreachable) return ['unreachable', exitCodes.unreachable]
+  return ['failed', exitCodes.refused]
+}
+
+function exitCodeOfInterruption(error: unknown, signal: AbortSignal | undefined): number | undefined {
+  if (error instanceof Interrupted) return error.exitCode
+  if (!signal?.aborted) return undefined
+  return error === signal.reason || (error as Error).name === 'AbortError' ? exitCodes.interrupted : undefined
+}
+
+/** The command line with some of its commands, by default with all. */
+export async function buildProgram(io: Io, commands: readonly CommandEntry[] = commandTable): Promise<Command> {
+  const program = new Command('rouse')
+    .description(
+      'Rouse lets AI agents send each other work, and wakes them: each has an A2A address, a durable inbox, and MCP tools for its harness.',
+    )
+    .version(readVersion(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help for a command')
+    .configureOutput({
+      writeOut: (text) => io.stdout(text),
+      writeErr: (text) => io.stderr(text),
+      getOutHelpWidth: () => io.columns ?? 100,
+      getErrHelpWidth: () => io.columns ?? 100,
+    })
+    .exitOverride()
+    .showHelpAfterError('(add --help for the options and examples)')
+    // Options before the command's name are common to all commands; options after it belong to the command.
+    .enablePositionalOptions()
+  addClientOptions(program)
+
+  const registers = await Promise.all(commands.map((command) => command.load()))
+  for (const register of registers) register(program, io)
+
+  withExamples(program, [
+    'rouse demo                                 # see it work in half a minute',
+    'rouse serve                                # start the gateway',
+    'rouse agent add @donna --save-key donna.key   # in another terminal: make an agent, and keep her key',
+    'rouse install codex --agent @donna           # give Codex her mail, as tools and at the start of its turns',
+    "rouse listen --subscribe SENT_TO_ME --key-file donna.key   # wait for donna's wakes",
+    'rouse send @donna "Please review PR 7"     # in a third terminal: wake her',
+  ])
+  return program.addHelpText('after', `\n${exitCodeHelp}`)
+}
+
+/** What asking takes of the process. */
+interface Terminal {
+  readonly stdin: NodeJS.ReadableStream
+  readonly stderr: NodeJS.WritableStream
+}
+
+/** Asks for one line on the terminal. A secret is not shown while it is typed. Errors: Ctrl-C, Ctrl-D, the signal. */
+async function ask(
+  question: string,
+  { stdin, stderr }: Terminal,
+  signal: AbortSignal,
+  { isSecret = false }: { isSecret?: boolean } = {},
+): Promise<string> {
+  // readline echoes what is typed to its output: this one swallows it.
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  if (isSecret) stderr.write(question)
+  const lines = createInterface({ input: stdin, output: isSecret ? silent : stderr, terminal: true })
+  // The terminal is raw meanwhile, so Ctrl-C arrives here as a key. Ctrl-D closes the input.
+  const ended = new AbortController()
+  lines.on('SIGINT', () => ended.abort(new Interrupted('SIGINT')))
+  lines.on('close', () => ended.abort(new UsageError('There was no answer.')))
+  try {
+    return await lines.question(isSecret ? '' : question, { signal: AbortSignal.any([signal, ended.signal]) })
+  } catch (error) {
+    throw ended.signal.reason ?? error
+  } finally {
+    lines.close()
+    if (isSecret) stderr.write('\n')
+  }
+}
+
+/** What the handler of uncaught faults takes from the process. */
+interface FaultProcess {
+  on(event: 'uncaughtException', listener: (error: unknown, origin: string) => void): unknown
+  exit(code: number): never
+}
+
+/**
+ * Ends the process in good order after an exception or a rejected promise that nothing caught. Node reports both as
+ * `uncaughtException`. Each is logged as one JSON line and counted. The first calls `end`; when that takes too long, the process
+ * exits. Returns the count.
+ */
+export function endOnFault(
+  process: FaultProcess,
+  { log, end }: { log: (line: string) => void; end: () => void },
+): { readonly count: () => number } {
+  let count = 0
+  process.on('uncaughtException', (error, origin) => {
+    if (isAnswerToReset(error)) return
+    count++
+    log(
+      `${JSON.stringify({ level: 'fatal', time: new Date().toISOString(), msg: 'process.failed', origin, count, err: described(error) })}\n`,
+    )
+    if (count > 1) return
+    setTimeout(() => process.exit(faultExitCode), endMaxMs).unref()
+    end()
+  })
+  return { count: () => count }
+}
+
+/**
+ * The gRPC library refuses a call of no method with an answer, and does not look whether the client has reset the call meanwhile. Nothing
+ * is left undone then.
+ */
+function isAnswerToReset(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_HTTP2_INVALID_STREAM'
+}
+
+function described(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  return { type: error.name, message: error.message, stack: error.stack }
 }

@@ -8,9 +8,12 @@ import {
   replaceFile,
   requireWritable,
 } from '../../config-files/config-file.ts'
-import { runCommands } from './run-command.ts'
+import { programPath } from '../../harnesses/program-path.ts'
+import { talk } from '../../harnesses/talk.ts'
 import { saveServiceRecord, serviceRecord } from './service-record.ts'
 import type { Service } from './services.ts'
+
+const commandMaxMs = 30_000
 
 /** What was done with a service. */
 export interface ServiceResult {
@@ -99,4 +102,27 @@ function guarded<T>(act: () => T): T {
     if (error instanceof FileRefusal) throw new UsageError(error.message, { cause: error })
     throw error
   }
+}
+
+/** Runs commands of a service manager until one fails. Returns what failed and why; undefined: all of them were carried out. */
+async function runCommands(
+  io: Pick<Io, 'env'>,
+  commands: readonly (readonly string[])[],
+): Promise<{ readonly command: string; readonly reason: string } | undefined> {
+  for (const words of commands) {
+    const reason = await failureOf(io, words)
+    if (reason !== undefined) return { command: words.join(' '), reason }
+  }
+  return undefined
+}
+
+async function failureOf(
+  { env }: Pick<Io, 'env'>,
+  [program = '', ...args]: readonly string[],
+): Promise<string | undefined> {
+  const path = programPath(program, { env, platform: process.platform })
+  if (path === undefined) return `${program} is not in PATH`
+  const { complaint, end, exitCode } = await talk({ path, args, env, timeoutMs: commandMaxMs }, '', () => false)
+  if (end === 'exited' && exitCode === 0) return undefined
+  return complaint || (end === 'exited' ? `it ended with ${exitCode}` : 'it did not end in time')
 }

@@ -1,10 +1,31 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { withoutSecrets } from '../secret-input.ts'
+import { clip, plain } from '../terminal-text.ts'
 import type { CommandAccess } from './command-access.ts'
 import { inertValue, inertWord } from './inert-text.ts'
-import { LastLine } from './last-line.ts'
 import type { Wake } from './wake.ts'
 import { promptOf, type WakeContext } from './wake-context.ts'
+
+const lengthMax = 200
+
+/** Of a line without an end. */
+const keptMax = 4_096
+
+/** The last line of what a program prints that is not empty, as text of others is shown. */
+class LastLine {
+  #last = ''
+  #rest = ''
+
+  add(text: string): void {
+    const lines = (this.#rest + text).split(/[\r\n]/)
+    this.#rest = lines.pop()!.slice(0, keptMax)
+    this.#last = lines.findLast((line) => line.trim() !== '') ?? this.#last
+  }
+
+  get text(): string {
+    return clip(plain(this.#rest.trim() === '' ? this.#last : this.#rest).trim(), lengthMax)
+  }
+}
 
 interface WakeCommandOptions {
   command: string

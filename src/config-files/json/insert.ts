@@ -1,6 +1,5 @@
 import { createScanner } from 'jsonc-parser'
 import { DocumentError, type Piece, positionOf, takenWords, type Value, type Written } from '../document.ts'
-import { indentAt, type Style, styleOf, valueText } from './style.ts'
 import { childrenOf, deepest, endOf, type Node, treeOf } from './tree.ts'
 
 /** A text, and where it goes. */
@@ -96,4 +95,31 @@ function kindsIn(text: string): number[] {
   const kinds: number[] = []
   for (let kind: number = scanner.scan(); kind !== syntax.end; kind = scanner.scan()) kinds.push(kind)
   return kinds
+}
+
+/** How a file is written: its line ends, one step of its indentation, and whether it is all in one line. */
+interface Style {
+  readonly eol: '\n' | '\r\n'
+  readonly unit: string
+  readonly oneLine: boolean
+}
+
+/** The style of a text; that of most harnesses where it has none. Pure. */
+function styleOf(text: string, tree: Node | undefined): Style {
+  const eol = /\r\n/.test(text.slice(0, text.indexOf('\n') + 1)) ? '\r\n' : '\n'
+  const first = tree && childrenOf(tree)[0]
+  if (!first) return { eol, unit: '  ', oneLine: false }
+  const unit = text.slice(0, first.offset).match(/\n([ \t]+)$/)?.[1] ?? '  '
+  return { eol, unit, oneLine: !text.slice(tree.offset, tree.offset + tree.length).includes('\n') }
+}
+
+/** The white space at the beginning of the line of an offset. */
+function indentAt(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1
+  return text.slice(start, offset).match(/^[ \t]*/)![0]
+}
+
+/** A value as text; `indent` is that of the line in which it begins. */
+function valueText(value: Value, { eol, unit }: Style, indent: string): string {
+  return JSON.stringify(value, null, unit).replaceAll('\n', eol + indent)
 }

@@ -1,41 +1,51 @@
-import type {
-  Task as A2aTask,
+import {
+  type Task as A2aTask,
   AgentCard,
-  CancelTaskRequest,
-  DeleteTaskPushNotificationConfigRequest,
-  GetExtendedAgentCardRequest,
-  GetTaskPushNotificationConfigRequest,
-  GetTaskRequest,
-  ListTaskPushNotificationConfigsRequest,
-  ListTaskPushNotificationConfigsResponse,
-  ListTasksRequest,
-  ListTasksResponse,
-  Message,
-  SendMessageRequest,
-  StreamResponse,
-  SubscribeToTaskRequest,
-  TaskPushNotificationConfig,
+  type CancelTaskRequest,
+  type DeleteTaskPushNotificationConfigRequest,
+  type GetExtendedAgentCardRequest,
+  type GetTaskPushNotificationConfigRequest,
+  type GetTaskRequest,
+  type ListTaskPushNotificationConfigsRequest,
+  type ListTaskPushNotificationConfigsResponse,
+  type ListTasksRequest,
+  type ListTasksResponse,
+  type Message,
+  type SendMessageRequest,
+  type StreamResponse,
+  type SubscribeToTaskRequest,
+  type TaskPushNotificationConfig,
 } from '@a2a-js/sdk'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import type { CardDocuments } from '../../agent-card/documents.ts'
 import { Problem } from '../../errors.ts'
 import type { Logger } from '../../logger/logger.ts'
+import type { Reader } from '../../storage/database.ts'
+import { listTasks, nextPageToken } from '../../tasks/list-tasks.ts'
 import { readWakePolicy } from '../../tasks/message-input.ts'
 import { cancelTask } from '../../tasks/move-task.ts'
+import { loadTaskContents } from '../../tasks/read-task.ts'
 import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import type { A2aOperationName } from '../access/a2a-operations.ts'
 import type { A2aCall } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { cardAgent } from './card-agent.ts'
 import { toA2aError } from './errors.ts'
-import { listCalledTasks } from './list-called-tasks.ts'
-import { historyLimit } from './params.ts'
+import { historyLimit, listQuery } from './params.ts'
 import { createConfig, deleteConfig, getConfig, listConfigs } from './push-operations.ts'
 import { type OperationTools, runOperation, streamOperation } from './run-operation.ts'
 import { answerSend, type SendContext, sendFromCall } from './send-from-call.ts'
-import { sharedCard } from './shared-card.ts'
 import { positionSeen, streamFromNow, streamSince } from './task-stream.ts'
-import { loadA2aTask } from './task-view.ts'
+import { loadA2aTask, toA2aTask } from './task-view.ts'
+
+/** The protocols and capabilities of every agent. The SDK's transports check requests against them. */
+const sharedCard: AgentCard = AgentCard.fromJSON({
+  name: 'Rouse',
+  supportedInterfaces: ['1.0', '0.3'].flatMap((protocolVersion) =>
+    ['JSONRPC', 'HTTP+JSON', 'GRPC'].map((protocolBinding) => ({ url: '/', protocolBinding, protocolVersion })),
+  ),
+  capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+})
 
 export interface A2aContext extends SendContext {
   readonly log: Logger
@@ -177,5 +187,30 @@ export class DurableRequestHandler implements A2ARequestHandler {
     act: (this: DurableRequestHandler, call: A2aCall) => AsyncGenerator<StreamResponse, void, undefined>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     return streamOperation(this.#tools, { name, context, target }, (call) => act.call(this, call))
+  }
+}
+
+/** Returns a page of the tasks of the called agent: all of them for the agent and the operator, else those that the caller sent. */
+async function listCalledTasks(
+  db: Reader,
+  { caller, agent, sizeMax }: A2aCall,
+  params: ListTasksRequest,
+): Promise<ListTasksResponse> {
+  const query = listQuery(params)
+  const seesAll = caller.kind === 'operator' || caller.id === agent.id
+  const page = await listTasks(db, {
+    ...query,
+    projectId: agent.projectId,
+    agentId: agent.id,
+    originatorId: seesAll ? undefined : caller.id,
+  })
+  const historyLength = historyLimit(params.historyLength)
+  const artifacts = params.includeArtifacts ?? false
+  const contents = await loadTaskContents(db, page.tasks, { historyLength, artifacts, sizeMax })
+  return {
+    tasks: contents.map(toA2aTask),
+    nextPageToken: nextPageToken(page, contents),
+    pageSize: query.pageSize,
+    totalSize: page.totalSize,
   }
 }

@@ -1,17 +1,22 @@
 import { VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import type { Metadata } from '@grpc/grpc-js'
 import type { Slot } from '../../admission/slots.ts'
+import { tenantMetadata } from '../../agent-card/card.ts'
 import { Problem } from '../../errors.ts'
 import { authenticate } from '../../identity/authenticate.ts'
 import { Attachment } from '../../lib/attachment.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import { defaultProject } from '../../registry/projects/project-store.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
-import { findCalledAgent, requireMayCall } from '../a2a/called-agent.ts'
+import { type AgentAddress, findCalledAgent, requireMayCall } from '../a2a/called-agent.ts'
 import { type A2aOperation, grpcOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
+import { decodeSegment } from '../decode-segment.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
-import { parseTenant } from './tenant.ts'
+
+const pattern = /^\/?(?:projects\/([^/]+)\/)?agents\/([^/]+)\/?$/
 
 /** The facts of a call that is admitted, known before the SDK reads it. */
 export interface AdmittedCall {
@@ -108,5 +113,24 @@ function requireVersion(path: string, requested: string | undefined): string {
   if (!requested || new RegExp(`^${version.replace('.', '\\.')}(\\.\\d+)?$`).test(requested)) return version
   throw new VersionNotSupportedError({
     message: `A2A-Version "${requested}" is not what ${path.split('/')[1]} speaks: ${version}. v1.0 is the service lf.a2a.v1.A2AService, v0.3 is a2a.v1.A2AService.`,
+  })
+}
+
+/**
+ * Parses a tenant: `agents/donna`, or `projects/blue/agents/donna` in another project. Errors: `invalid-request` for an empty
+ * tenant, `agent-not-found` for one of another form.
+ */
+export function parseTenant(tenant: string): AgentAddress {
+  if (!tenant) {
+    throw new Problem('invalid-request', {
+      field: 'tenant',
+      detail: `tenant is required: send the tenant from the agent's card, e.g. agents/donna. A v0.3 client sends it as metadata "${tenantMetadata}".`,
+    })
+  }
+  const [, project = defaultProject, handle] = pattern.exec(tenant) ?? []
+  if (handle) return { project: decodeSegment(project), handle: decodeSegment(handle) }
+  throw new Problem('agent-not-found', {
+    field: 'tenant',
+    detail: `No agent has the tenant "${cutText(tenant, 200)}". A tenant is agents/{handle} or projects/{project}/agents/{handle}.`,
   })
 }

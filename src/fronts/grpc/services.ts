@@ -1,16 +1,32 @@
 import type { Socket } from 'node:net'
+import type { Task as A2aTask, GetTaskRequest } from '@a2a-js/sdk'
 import { LegacyA2AService, legacyGrpcService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
+import type { ServerCallContext } from '@a2a-js/sdk/server'
 import { A2AService, grpcService } from '@a2a-js/sdk/server/grpc'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { projectLimits } from '../../limits.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
+import { type A2aContext, DurableRequestHandler } from '../a2a/request-handler.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
 import { keepAliveMs } from '../http/sse.ts'
 import { admitCalls, type GrpcEdge } from './admit-calls.ts'
 import { bounded } from './bounded-messages.ts'
+import { toGrpcError } from './failure.ts'
 import { GrpcCall } from './grpc-call.ts'
 import { countingBytes } from './metered-call.ts'
-import { GrpcRequestHandler } from './request-handler.ts'
+
+/** The A2A operations over gRPC. Failures have gRPC statuses. */
+class GrpcRequestHandler extends DurableRequestHandler {
+  constructor(context: A2aContext) {
+    super(context, toGrpcError)
+  }
+
+  /** In v0.3's protobuf an unset history length is read as 0, and means no limit. */
+  override getTask(params: GetTaskRequest, context: ServerCallContext): Promise<A2aTask> {
+    const isUnset = context.requestedVersion === '0.3' && params.historyLength === 0
+    return super.getTask(isUnset ? { ...params, historyLength: undefined } : params, context)
+  }
+}
 
 /** A connection without a call in flight, in ms. */
 const idleMs = 300_000

@@ -3,7 +3,6 @@ import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isVouchedFor } from '../../security/client-certificates.ts'
 import { isLoopbackHost } from '../../security/url-guard.ts'
-import { requireOneHost } from './one-host.ts'
 import { sendProblem } from './problem.ts'
 
 /** Header lines of a request. */
@@ -100,4 +99,12 @@ const healthPaths = new Set(['/healthz', '/readyz'])
 
 function pathOf({ url = '/' }: IncomingMessage): string {
   return url.split('?')[0] ?? '/'
+}
+
+/** Returns why a request has no one host: two `Host` lines may be read differently by a proxy and by the gateway. Source: RFC 9112 §3.2. */
+function requireOneHost({ rawHeaders }: IncomingMessage): Problem | undefined {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.toLowerCase() === 'host') count++
+  if (count <= 1) return undefined
+  return new Problem('invalid-request', { field: 'Host', detail: `Host: a request has one such line, not ${count}.` })
 }

@@ -1,27 +1,128 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import type { CardSigner } from '../../agent-card/signing.ts'
+import { Problem } from '../../errors.ts'
+import type { KeyContext } from '../../identity/end-keys.ts'
+import { refuseToken } from '../../identity/revoke-token.ts'
+import type { TokenVerifier } from '../../identity/token-caller.ts'
+import { KiB } from '../../limits.ts'
+import { proofOfInstance } from '../../security/instance-proof.ts'
+import type { OperatorRole, Scope } from '../../words/callers.ts'
 import type { RestOperation } from '../access/operation.ts'
+import { isReady, type ReadinessProbe } from '../readiness.ts'
 import { agentKeyRoutes } from './agent-keys.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit.ts'
 import { catalogRoutes } from './catalog.ts'
 import { claimRoutes } from './claims.ts'
 import { eventRoutes } from './events/routes.ts'
-import { healthRoutes } from './health.ts'
+import { line } from './fields.ts'
 import { inboxRoutes } from './inbox.ts'
-import { instanceProofRoutes } from './instance-proof.ts'
-import { jwksRoutes } from './jwks.ts'
+import { instant } from './instant.ts'
 import { messageRoutes, threadRoutes } from './messages/routes.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
-import type { AnyRoute, OpenRoute, ParamsOf, Route } from './route.ts'
+import { type AnyRoute, type OpenRoute, openRoute, type ParamsOf, type Route, route } from './route.ts'
 import { routeTable } from './route-table.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { taskRoutes } from './tasks/routes.ts'
-import { tokenRoutes } from './tokens.ts'
 import { wakeStreamRoutes } from './wake-stream/routes.ts'
 import { wakeSubscriptionRoutes } from './wake-subscriptions/routes.ts'
-import { whoamiRoutes } from './whoami.ts'
+
+/** `/v1/whoami`: what a key says about its holder. Every key may ask. */
+const whoamiRoutes = [
+  route('GET /v1/whoami', {
+    name: 'key.whoami',
+    what: 'ask whose key it is',
+    access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
+    handle: async ({ caller }): Promise<WhoamiView> => {
+      const { kind, identity, projectId, keyId, scopes, role, projects, expiresAt } = caller
+      return {
+        kind,
+        identity,
+        project: projectId,
+        keyId,
+        scopes,
+        ...(role === undefined ? {} : { role }),
+        ...(projects === undefined ? {} : { projects }),
+        ...(expiresAt === undefined ? {} : { expiresAt: instant(expiresAt) }),
+      }
+    },
+  }),
+] as const
+
+const revocation = z
+  .strictObject({
+    token: line(8 * KiB)
+      .min(1)
+      .optional(),
+    keyId: line(36)
+      .regex(/^jwt:[0-9a-f]{32}$/, 'is "jwt:" and 32 hexadecimal digits, as `createdByKey` and the audit show it.')
+      .optional(),
+    minted: z.boolean().optional(),
+  })
+  .refine(({ token, keyId }) => token !== undefined || keyId !== undefined, {
+    path: ['token'],
+    error: 'is required. An admin can send keyId instead.',
+  })
+  .refine(({ token, keyId }) => token === undefined || keyId === undefined, {
+    path: ['keyId'],
+    error: 'names a token, as token does. Send only one of the two.',
+  })
+
+/** `/v1/tokens/revoke`: refuses an issuer's token before it expires. */
+const tokenRoutes = [
+  route('POST /v1/tokens/revoke', {
+    name: 'token.revoke',
+    what: 'revoke a token',
+    access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first', isRevocation: true },
+    body: revocation,
+    status: 204,
+    handle: async ({ caller, body }, context: KeyContext & { readonly tokens?: TokenVerifier | undefined }) =>
+      refuseToken(context, caller, body, body),
+  }),
+] as const
+
+/**
+ * `/.well-known/rouse-instance?challenge=`: proves to callers that can read the gateway's data directory that this gateway
+ * listens at the address that they called. The command line calls it before it sends the admin key that it found there.
+ */
+const instanceProofRoutes = [
+  openRoute('GET /.well-known/rouse-instance', async ({ req, res }, context: { readonly instanceKey: string }) => {
+    const { challenge } = req.query
+    if (typeof challenge !== 'string' || !/^[\w-]{22,64}$/.test(challenge)) {
+      throw new Problem('invalid-request', {
+        detail: 'challenge: send 22 to 64 random base64url characters.',
+        field: 'challenge',
+      })
+    }
+    const { localAddress = '', localPort = 0 } = req.socket
+    res.setHeader('Cache-Control', 'no-store')
+    return { proof: proofOfInstance(context.instanceKey, { challenge, address: localAddress, port: localPort }) }
+  }),
+] as const
+
+/**
+ * `/healthz`: the process answers. `/readyz`: the store can be read and written, due wakes are claimed and the clock is right, or
+ * 503 within about two seconds. The store is tried at most once a second.
+ */
+const healthRoutes = [
+  openRoute('GET /healthz', async () => ({ status: 'ok' as const })),
+  openRoute('GET /readyz', async ({ res }, { readiness, stopping }: HealthContext) => {
+    const found = await readiness.check()
+    const ready = isReady(found) && !stopping.aborted
+    res.status(ready ? 200 : 503)
+    return { status: ready ? ('ready' as const) : ('not-ready' as const), ...found }
+  }),
+] as const
+
+/** `/.well-known/jwks.json`: the public keys that cards are signed with. */
+const jwksRoutes = [
+  openRoute('GET /.well-known/jwks.json', async ({ res }, { signer }: { readonly signer: CardSigner }) => {
+    res.setHeader('Cache-Control', 'public, max-age=300')
+    return signer.jwks()
+  }),
+] as const
 
 const routes = [
   ...agentRoutes,
@@ -81,3 +182,25 @@ type ApiOf<R> =
 
 /** The input and the answer of each route below `/v1`. Types only, for clients and tests. */
 export type RestApi = { readonly [R in (typeof routes)[number] as R['route']]: ApiOf<R> }
+
+interface HealthContext {
+  readonly readiness: ReadinessProbe
+  readonly stopping: AbortSignal
+}
+
+/** Whose key it is, and what it may be used for. */
+interface WhoamiView {
+  readonly kind: 'agent' | 'operator'
+  /** `@donna`, or `@operator`. */
+  readonly identity: string
+  /** The project in which the caller acts. */
+  readonly project: string
+  /** The id of the key; `admin` for the admin key. Never the key. */
+  readonly keyId: string
+  readonly scopes: readonly Scope[]
+  /** Of an operator. */
+  readonly role?: OperatorRole
+  /** The projects of an operator that does not have all of them. */
+  readonly projects?: readonly string[]
+  readonly expiresAt?: string
+}

@@ -1,6 +1,42 @@
-import type { Harness } from '../harness.ts'
+import { join } from 'node:path'
+import {
+  bridgeAddress,
+  type Entry,
+  hookSeconds,
+  hooks,
+  json,
+  ownFile,
+  server,
+  serverEnv,
+  serverWords,
+  version,
+} from '../entries.ts'
+import type { Harness, HarnessFile, Install, Wanted } from '../harness.ts'
 import { ends, noticed, rests, starts, works } from '../hooks.ts'
-import { copilotHome, copilotInstall } from './install.ts'
+import { directoryOf, type Place } from '../places.ts'
+import { extensionText } from './adapter/extension-text.ts'
+
+const copilotEvents = ['sessionStart', 'userPromptSubmitted', 'agentStop', 'sessionEnd']
+
+const copilotHome = (place: Place): string => directoryOf(place, 'COPILOT_HOME', '.copilot')
+
+const copilotInstall: Install = {
+  scopes: ['user'],
+  http: false,
+  bridgeWays: () => ['extension'],
+  next: ['Sessions that run already do not have it: start a new one.'],
+  files: (_scope, wanted) => {
+    const directory = copilotHome(wanted.place)
+    const entry: Entry = { type: 'local', ...serverWords(wanted), ...serverEnv(wanted, []), tools: ['*'] }
+    const shell = wanted.place.platform === 'win32' ? 'powershell' : 'bash'
+    const form = (command: string) => ({ type: 'command', [shell]: command, timeoutSec: hookSeconds })
+    return [
+      json(join(directory, 'mcp-config.json'), 'MCP server', [server(['mcpServers'], entry)]),
+      json(join(directory, 'hooks/rouse.json'), 'hooks', [version, ...hooks('copilot', copilotEvents, wanted, form)]),
+      ...(wanted.bridge === 'extension' ? copilotExtension(directory, wanted) : []),
+    ]
+  },
+}
 
 export const copilot: Harness = {
   id: 'copilot',
@@ -22,4 +58,9 @@ export const copilot: Harness = {
     contextOutput: (_event, text) => ({ additionalContext: text }),
   },
   adapter: async () => (await import('./adapter/copilot-adapter.ts')).copilotRow,
+}
+
+/** The extension that takes the wakes of the bridge in a session of Copilot CLI. */
+function copilotExtension(directory: string, { place }: Wanted): HarnessFile[] {
+  return [ownFile(join(directory, 'extensions/rouse/extension.mjs'), 'extension', extensionText(bridgeAddress(place)))]
 }

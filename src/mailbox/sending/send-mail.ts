@@ -3,7 +3,9 @@ import { Problem } from '../../errors.ts'
 import { newMessageId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { cutLine, firstLine } from '../../lib/words.ts'
-import type { Core } from '../../log/core.ts'
+import type { Base, Core } from '../../log/core.ts'
+import { isFarAddress, resolveAddress } from '../../registry/agents/addresses.ts'
+import { isOperatorAddress } from '../../registry/agents/identity.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
 import {
   findFirstResult,
@@ -25,7 +27,6 @@ import { findMessage } from '../messages/message-store.ts'
 import { type NewMail, putMail } from '../messages/put-mail.ts'
 import { type ReadMail, readMail, rolesInMail } from '../reading/read-mail.ts'
 import { type Destination, resolveDestination } from './destination.ts'
-import { lookUpFirst } from './look-up-first.ts'
 import { checkSignal, subjectOfSignal } from './signal-types.ts'
 
 export interface MailContext extends Core {
@@ -192,4 +193,35 @@ function subjectOf({ subject, signalType, payload, body }: MailInput, answered: 
     detail:
       'subject: is required: one line that says what the message is about. Only a reply or a signal needs no subject.',
   })
+}
+
+interface LookUpContext extends Pick<Base, 'db'> {
+  readonly sends: SendLimits
+}
+
+interface Addressed {
+  readonly to?: string | undefined
+  readonly inReplyTo?: string | undefined
+}
+
+/**
+ * Refuses before the write transaction who is beyond its rate, whatever the address, and then a wrong address, because other writers would
+ * wait for the look-up. It looks up addresses that take a search, and addresses in other projects; the transaction looks them up again. A
+ * reply needs no look-up: its recipient is the sender of the message that it answers. The transaction answers a repeated request.
+ * Errors: `rate-limited`, those of an address.
+ */
+async function lookUpFirst(
+  { db, sends }: LookUpContext,
+  caller: Caller,
+  { to, inReplyTo }: Addressed,
+  idempotency: Idempotency | undefined,
+): Promise<void> {
+  try {
+    sends.check(caller)
+    if (to === undefined || inReplyTo !== undefined || isOperatorAddress(to) || !isFarAddress(caller, to)) return
+    await resolveAddress(db, caller, to)
+  } catch (error) {
+    const isRepeat = idempotency && (await findFirstResult(db, caller.id, mailScope, idempotency)) !== undefined
+    if (!isRepeat) throw error
+  }
 }

@@ -1,15 +1,40 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, fdatasync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type Sqlite from 'better-sqlite3'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database, Transaction } from '../database.ts'
+import { pendingMigrations } from '../migrations.ts'
 import type { Statement } from '../statement.ts'
 import { Checkpoints } from './checkpoints/checkpoints.ts'
 import { Connection } from './connection.ts'
 import { lockFile } from './file-lock.ts'
 import { GroupCommit } from './group-commit.ts'
-import { migrate } from './migrate.ts'
-import { WalFile } from './wal-file.ts'
+
+const sync = promisify(fdatasync)
+
+/**
+ * The store's write-ahead log as a file. SQLite writes a commit into it; this class forces it to the disk on another thread, while
+ * the next group of writers runs.
+ */
+export class WalFile {
+  readonly #fd: number
+
+  /** Opens the file. The store must be open in WAL mode and have been written to: SQLite keeps the same file until its last connection closes. */
+  constructor(storePath: string) {
+    this.#fd = openSync(`${storePath}-wal`, 'r+')
+  }
+
+  /** Resolves when every commit that was made before this call survives a power cut. */
+  flush(): Promise<void> {
+    return sync(this.#fd)
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}
 
 /**
  * The embedded store: `rouse.db` in the data directory. One connection writes, through the group commit. While its transaction is
@@ -108,4 +133,20 @@ function lockDirectory(directory: string): () => void {
   throw new Error(
     `Another gateway is running on ${directory}. Stop it, or give this one a data directory of its own (ROUSE_DATA_DIR).`,
   )
+}
+
+/** Applies the migrations that the store does not have yet, each in its own transaction. */
+export function migrate(database: Sqlite.Database, now: number): void {
+  database.exec(
+    'create table if not exists schema_migration (version integer primary key, name text not null, applied_at integer not null)',
+  )
+  const { version: applied } = database
+    .prepare('select coalesce(max(version), 0) as version from schema_migration')
+    .get() as { version: number }
+  for (const { version, name, text } of pendingMigrations('sqlite', applied)) {
+    database.transaction(() => {
+      database.exec(text)
+      database.prepare('insert into schema_migration values (?, ?, ?)').run(version, name, now)
+    })()
+  }
 }

@@ -1,7 +1,11 @@
+import type { LogEvent } from '../../log/event.ts'
+import { readTaskEvents } from '../../log/event-store.ts'
+import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Pipelined, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
+import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import { advanceCursors, releaseLeases } from '../store/lease-progress.ts'
-import { closeIfFinished } from './close-push.ts'
+import { finishPush } from '../store/subscription-state.ts'
 import { type ContinuingRun, type LockedLog, lookAhead, type ReleasedRun, releaseAt } from './look-ahead.ts'
 import type { DeferredEnd } from './run-end.ts'
 import type { Scheduler } from './schedule.ts'
@@ -65,4 +69,22 @@ async function releaseRuns(tx: Transaction, releases: readonly ReleasedRun[]): P
     run.ends.set(run.lease, dueAt === undefined ? { end: 'lost' } : { end: 'released', dueAt })
   })
   await Promise.all(closing)
+}
+
+/**
+ * Pauses a push subscription for good once the last event of its task was sent or given up. Looks at the log and not at what the
+ * run did: the run that sent the last event may have died before it came here.
+ */
+async function closeIfFinished(
+  tx: Transaction,
+  subscription: Subscription,
+  lastEmittedLogId: number | null,
+): Promise<void> {
+  if (subscription.kind !== 'push' || lastEmittedLogId === null) return
+  const [last] = await readTaskEvents(tx, subscription.audience, lastEmittedLogId - 1, 1, lastEmittedLogId)
+  if (last && finishesTask(last)) await finishPush(tx, subscription)
+}
+
+function finishesTask({ type, data }: LogEvent): boolean {
+  return type === 'task.state_changed' && isTerminal(data.newState as TaskState)
 }

@@ -2,8 +2,10 @@ import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { Progress } from '../store/lease.ts'
-import { failedInARowAfter, failuresMax } from './failures.ts'
 import { windowAfter } from './window.ts'
+
+/** Failed events in a row that make a subscription degraded. Source: S1-34. */
+export const failuresMax = 3
 
 /** The effect of a delivery on its subscription. `progress` is the position of the subscription afterwards. */
 export type NextStep =
@@ -71,4 +73,10 @@ function progressAfter(
     failedInARow: failedInARowAfter(result, failedInARow),
     windowUntil: windowAfter(subscription, windowUntil, now),
   }
+}
+
+/** Returns how many events have failed in a row after this one. An event that is itself the cause neither adds nor resets. */
+function failedInARowAfter({ outcome, isOfEvent }: DeliveryResult, before: number): number {
+  if (outcome !== 'failed') return 0
+  return isOfEvent ? before : before + 1
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countText, mailText } from '../../../src/cli/hook/mail-text.ts'
+import { countText, mailText } from '../../../src/cli/hook/run-hook.ts'
 import type { PendingSignal } from '../../../src/words/mail.ts'
 
 const signal = (fields: Partial<PendingSignal>): PendingSignal => ({

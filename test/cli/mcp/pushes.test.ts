@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { changedResources } from '../../../src/cli/mcp/resource-updates.ts'
+import { changedResources } from '../../../src/cli/mcp/serve-mcp.ts'
 import type { EventView } from '../../../src/fronts/rest/events/view.ts'
 import { channelNotification } from '../../../src/harnesses/claude/channel.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'

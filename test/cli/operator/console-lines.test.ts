@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { logConsole } from '../../../src/cli/operator/console-lines.ts'
+import { logConsole } from '../../../src/cli/operator/serve.ts'
 import { silentLogger } from '../../../src/logger/logger.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { runRouse, startProcessGateway } from '../../support/process-gateway.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commandTable, neededCommands } from '../../../src/cli/run/command-table.ts'
-import { buildProgram } from '../../../src/cli/run/program.ts'
+import { buildProgram } from '../../../src/cli/run/run.ts'
 
 const names = (argv: readonly string[]) => neededCommands(argv).map(({ name }) => name)
 const all = commandTable.map(({ name }) => name)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { GatewayUnreachable } from '../../../src/fronts/mcp/call-api.ts'
-import { instructionsFor } from '../../../src/fronts/mcp/instructions.ts'
+import { instructionsFor } from '../../../src/fronts/mcp/create-mcp-server.ts'
 import { tools } from '../../../src/fronts/mcp/tools/table.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { fetchCallApi } from './fetch-call-api.ts'

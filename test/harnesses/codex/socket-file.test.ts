@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { socketFile } from '../../../src/harnesses/codex/adapter/socket-file.ts'
+import { socketFile } from '../../../src/harnesses/codex/adapter/access.ts'
 import { atTestEnd } from '../../support/ends.ts'
 
 const uid = process.getuid?.()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openedBy } from '../../../src/harnesses/opencode/adapter/processes/arguments.ts'
-import { listenersOfLsof } from '../../../src/harnesses/opencode/adapter/processes/lsof.ts'
+import { listenersOfLsof } from '../../../src/harnesses/opencode/adapter/processes/listeners.ts'
 import { listeningSockets } from '../../../src/harnesses/opencode/adapter/processes/proc-net.ts'
 import { shownSessions } from '../../../src/harnesses/opencode/adapter/v1/conversations.ts'
 

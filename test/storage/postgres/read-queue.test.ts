@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ReadQueue } from '../../../src/storage/postgres/read-queue.ts'
+import { ReadQueue } from '../../../src/storage/postgres/read-pool.ts'
 
 function pending() {
   const ends: (() => void)[] = []

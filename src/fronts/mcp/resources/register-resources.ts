@@ -6,6 +6,8 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server'
+import type { JsonObject } from '../../../lib/json.ts'
+import { agentPath } from '../agent-path.ts'
 import { type AskApi, createAskApi } from '../ask-api.ts'
 import type { CallApi } from '../call-api.ts'
 import type { FindIdentity } from '../client-identity.ts'
@@ -15,8 +17,26 @@ import { quotedNote } from '../quoted.ts'
 import { Refused } from '../refused.ts'
 import { shownJson } from '../shown-json.ts'
 import { listResources } from './list-resources.ts'
-import { readResource } from './read-resource.ts'
 import { type ResourceKind, resourceKinds, uriOf } from './uris.ts'
+
+/** Reading a resource delivers no mail, because not only the model opens resources. */
+const headers = { 'rouse-pending-signals': 'none' }
+
+/** Reads a resource by its id or handle. Errors: `Refused`, `GatewayUnreachable`, `invalid-request`. */
+const readResource: Record<ResourceKind, (api: AskApi, name: string, own: FindIdentity) => Promise<JsonObject>> = {
+  inbox: async (api, name, own) => {
+    const { identity } = await own(api)
+    const agent = name === identity ? undefined : name
+    return api.rest('GET /v1/inbox', { query: { unread: 'true', limit: 50, agent }, headers })
+  },
+  thread: ({ rest }, id) => rest('GET /v1/threads/:id', { params: { id }, query: { limit: 200 }, headers }),
+  task: ({ rest }, id) => rest('GET /v1/tasks/:id', { params: { id }, headers }),
+  agent: async (api, name, own) => {
+    const { project } = await own(api)
+    const path = `${agentPath('handle', name, project)}/.well-known/agent-card.json` as const
+    return api.request({ method: 'GET', path, headers: { 'a2a-version': '1.0' } })
+  },
+}
 
 /** The most that one resource shows of one text, and of everything. */
 const room = { textBytes: 256 * 1024, bytes: 1024 * 1024 }

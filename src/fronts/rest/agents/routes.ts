@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type RemovalContext, removeAgent } from '../../../identity/remove-agent.ts'
 import { readBoundedPage } from '../../../lib/bounded-page.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -9,10 +10,42 @@ import { findLastUses } from '../../../registry/callers/api-key-store.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
 import { findLiveSessions, newestLiveSession } from '../../../registry/sessions/session-lists.ts'
 import type { Reader } from '../../../storage/database.ts'
-import { listMax, nextToken } from '../page.ts'
+import { accessLevels, contactPolicies, wakePolicies } from '../../../words/policies.ts'
+import { line, names, oneOf, text } from '../fields.ts'
+import { flag } from '../key-terms.ts'
+import { listMax, nextToken, pageFields } from '../page.ts'
 import { route } from '../route.ts'
-import { agentChanges, agentQuery, newAgent, removalQuery } from './input.ts'
 import { agentView, type NewAgentView, presentAgentView } from './view.ts'
+
+const skill = z.strictObject({
+  id: line(100).min(1),
+  name: line(200).min(1),
+  description: text(2000).optional(),
+  tags: names.optional(),
+  examples: z.array(text(2000)).max(20).optional(),
+  inputModes: names.optional(),
+  outputModes: names.optional(),
+})
+
+const fields = {
+  displayName: line(100).nullable().optional(),
+  description: text(4000).nullable().optional(),
+  aliases: z.array(line(65)).max(20).optional(),
+  skills: z.array(skill).max(100).optional(),
+  inputModes: names.optional(),
+  outputModes: names.optional(),
+  access: oneOf(accessLevels).optional(),
+  contactPolicy: oneOf(contactPolicies).optional(),
+  defaultWakePolicy: oneOf(wakePolicies).optional(),
+}
+
+const newAgent = z.strictObject({ handle: line(65).min(1), project: line(40).optional(), ...fields })
+
+const agentChanges = z.strictObject(fields)
+
+const agentQuery = z.object(pageFields)
+
+const removalQuery = z.strictObject({ freeNames: flag })
 
 export interface AgentReadContext {
   readonly db: Reader

@@ -1,3 +1,5 @@
+import type { Response } from 'express'
+import type { UnreadAnswers } from '../../../admission/unread-answers.ts'
 import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
 import { untilAborted } from '../../../lib/until-aborted.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
@@ -6,15 +8,14 @@ import type { StreamConnections } from '../../../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import { changesOf, furtherRequests } from '../../../wake-stream/open-cost.ts'
 import { recordBegun } from '../../access/rest-access.ts'
-import { untilClosed } from '../../http/sse.ts'
+import { EventStream, streamHeaders, untilClosed } from '../../http/sse.ts'
 import { upgradeOf } from '../../http/upgrade.ts'
 import { requireUpgradable } from '../../http/web-socket.ts'
 import { problemBody } from '../../problem-body.ts'
 import type { HttpExchange } from '../route.ts'
-import { eventTransport } from './event-transport.ts'
 import { type ReceiptFrameContext, receiptFrames } from './receipt-frames.ts'
 import { socketTransport } from './socket-transport.ts'
-import type { WakeTransport } from './transport.ts'
+import type { TransportReader, WakeTransport } from './transport.ts'
 
 export interface WakeStreamFrontContext extends ReceiptFrameContext {
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
@@ -68,4 +69,31 @@ export async function streamWakes(
   connection.begin()
   await untilAborted(signal)
   transport.close()
+}
+
+/** Wakes are events named `wake`, with the headers that sign them as further fields. Parsers of event streams skip those. */
+function eventTransport(res: Response, reader: TransportReader, unread: UnreadAnswers): WakeTransport {
+  const stream = new EventStream(res, reader, unread)
+  const isFull = (): boolean => unread.isFull(reader.caller)
+  return {
+    async open() {
+      res.writeHead(200, streamHeaders)
+      stream.write('retry: 1000\n: connected\n\n')
+    },
+    write(eventId, { body, headers }) {
+      const fields = Object.entries(headers).filter(([name]) => name !== 'Content-Type')
+      const signed = fields.map(([name, value]) => `${name.toLowerCase()}: ${value}\n`).join('')
+      stream.write(`id: ${eventId}\nevent: wake\n${signed}data: ${body}\n\n`)
+      // A reader that does not read: what is open comes again on its next stream.
+      if (isFull()) reader.leave()
+    },
+    release(subscriptionId, reason) {
+      stream.write(`event: released\ndata: ${JSON.stringify({ subscriptionId, reason })}\n\n`)
+    },
+    end: reader.leave,
+    close() {
+      if (isFull()) res.destroy()
+      else if (!res.writableEnded) res.end()
+    },
+  }
 }

@@ -9,13 +9,16 @@ import {
   type WakeEnd,
   type WakeTools,
 } from '../../../bridge/adapter.ts'
-import { plain } from '../../../client/terminal-text.ts'
+import { clip, plain } from '../../../client/terminal-text.ts'
 import { accessOf } from '../../../client/wakes/command-access.ts'
 import { failTasks, whyFailed } from '../../../client/wakes/fail-tasks.ts'
 import type { Wake } from '../../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../../client/wakes/wake-context.ts'
-import { outputNotes } from './output-notes.ts'
+
+const lineMax = 500
+
+const linesMax = 100
 
 /** Starts the user's command for each wake, as `rouse listen --exec` does. Nobody is interrupted, so presence does not hold it. Source: D34. */
 export const execRow: AdapterRow = {
@@ -129,4 +132,27 @@ function settingsOf({
 
 function withoutSource({ id, text }: OutgoingWake): Wake {
   return { eventType: 'wake', eventId: id, payload: { summary: text } }
+}
+
+/** Passes what a command prints on, a line each and a bounded number of them. */
+function outputNotes(note: (text: string) => void) {
+  let rest = ''
+  let count = 0
+  const tell = (line: string): void => {
+    if (line.trim() === '' || count > linesMax) return
+    count++
+    note(count > linesMax ? '  … (the command prints more)' : `  ${clip(plain(line), lineMax)}`)
+  }
+  return {
+    add(text: string): void {
+      const lines = (rest + text).split('\n')
+      // A line without an end is not gathered without one.
+      rest = lines.pop()!.slice(0, lineMax)
+      lines.forEach(tell)
+    },
+    end(): void {
+      tell(rest)
+      rest = ''
+    },
+  }
 }

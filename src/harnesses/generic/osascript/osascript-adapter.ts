@@ -16,14 +16,17 @@ import { isWithin } from '../../../bridge/target/choose-session.ts'
 import { isSameProcess } from '../../../bridge/target/same-conversation.ts'
 import type { OutgoingWake } from '../../../bridge/wake-text.ts'
 import type { Reason } from '../../../words/sender-view.ts'
-import { programOf } from '../tmux/programs.ts'
+import { nameOf } from '../tmux/harness-in-pane.ts'
+import type { Process } from '../tmux/processes.ts'
+import { programNames, programOf } from '../tmux/programs.ts'
 import { turnProofOf, withTurnProof } from '../tmux/turn-proof.ts'
 import { typedLine } from '../tmux/typed-line.ts'
-import { namesItsTab } from './application.ts'
-import { type Found, harnessesIn, harnessOf, processOf } from './found.ts'
+import { type Application, applicationOf, namesItsTab } from './application.ts'
 import { type Machine, type Run, thisMac } from './machine.ts'
 import { lockScreen } from './screen-lock.ts'
 import { doneOf, missingPermission, type Verdict, verdictOf } from './verdict.ts'
+
+const processOf = ({ pid, startedAt }: Process) => ({ pid, startedAt: new Date(startedAt).toISOString() })
 
 /** Pastes a line into a window of a terminal on macOS. The last resort: where nothing else reaches the harness. Source: S1-21, S1-38. */
 export const osascriptRow: AdapterRow = {
@@ -151,4 +154,29 @@ function endOf({ isOver, stdout }: Run): WakeEnd {
   if (did === 'entered') return { step: 'written', detail: 'pasted into the window, and entered' }
   if (did === 'pasted') return { step: 'unknown', detail: 'it may stand in the composer, and was not sent' }
   return { step: 'unknown', detail: 'osascript has not said whether it was pasted' }
+}
+
+/** A harness that has the keys of its terminal, in a window of an application. */
+interface Found {
+  readonly name: string
+  readonly process: Process
+  readonly application: Application
+}
+
+/** The harnesses in windows. Of one that starts itself again it is the last one. Pure. */
+export function harnessesIn(processes: ReadonlyMap<number, Process>): Found[] {
+  const all = [...processes.values()].flatMap((one): Found[] => {
+    const name = one.isForeground ? nameOf(one, programNames) : undefined
+    const application = name && applicationOf(one.pid, processes)
+    return name && application ? [{ name, process: one, application }] : []
+  })
+  return all.filter(
+    ({ name, process }) => !all.some((other) => other.name === name && other.process.parent === process.pid),
+  )
+}
+
+/** The harness of a session, if its process still runs there. Pure. */
+function harnessOf(session: HarnessSession, processes: ReadonlyMap<number, Process>): Found | undefined {
+  const { process: wanted } = session
+  return wanted && harnessesIn(processes).find(({ process }) => isSameProcess(wanted, processOf(process)) === 'yes')
 }

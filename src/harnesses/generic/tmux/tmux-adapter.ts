@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { isAbsolute, sep } from 'node:path'
 import {
   type Adapter,
@@ -11,14 +12,17 @@ import {
   type WakeTools,
 } from '../../../bridge/adapter.ts'
 import { type HarnessInPane, harnessIn } from './harness-in-pane.ts'
-import { lockPane } from './pane-lock.ts'
-import { cwdOf, readProcesses } from './processes.ts'
+import { cwdOf, type Process, readProcesses } from './processes.ts'
 import { programNames, programOf } from './programs.ts'
 import { readScreen, stateOf } from './screen.ts'
 import { styledRows } from './styled-rows.ts'
 import { type Pane, TmuxServer } from './tmux-server.ts'
 import { turnProofOf, withTurnProof } from './turn-proof.ts'
 import { typeLine } from './typing.ts'
+
+const option = '@rouse_lock'
+
+const value = /^(\d+)-(\d+)-[0-9a-f]+$/
 
 /** Types a line into a pane of tmux, where nothing else reaches the harness in it. The weakest proof, and the most that can go wrong. Source: S1-21, S1-38. */
 export const tmuxRow: AdapterRow = {
@@ -145,3 +149,28 @@ function settingsOf({ socketPath, programs: wanted }: AdapterContext['settings']
 
 const isAllowed = (cwd: string, directories: readonly string[]): boolean =>
   directories.some((directory) => cwd === directory || cwd.startsWith(`${directory}${sep}`))
+
+/**
+ * Locks a pane, so that no other bridge types into it. The lock is an option of the pane, which the server of tmux changes atomically. The
+ * lock of a dead process is taken over. Resolves with a function that releases it; undefined: another process has it.
+ */
+async function lockPane(
+  server: TmuxServer,
+  pane: string,
+  readProcesses: () => ReadonlyMap<number, Process>,
+): Promise<(() => Promise<void>) | undefined> {
+  const processes = readProcesses()
+  const own = `${process.pid}-${processes.get(process.pid)?.startedAt ?? 0}-${randomBytes(8).toString('hex')}`
+  let holder = await server.swap(pane, option, '', own)
+  if (holder !== own && !isAlive(holder, processes)) holder = await server.swap(pane, option, holder, own)
+  if (holder !== own) return undefined
+  return async () => {
+    // A pane that is gone has no lock.
+    await server.swap(pane, option, own, '').catch(() => {})
+  }
+}
+
+function isAlive(holder: string, processes: ReadonlyMap<number, Process>): boolean {
+  const [, pid, startedAt] = value.exec(holder) ?? []
+  return pid !== undefined && (processes.get(Number(pid))?.startedAt ?? 0) === Number(startedAt)
+}

@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { join, sep } from 'node:path'
 import type {
   Adapter,
   AdapterContext,
@@ -9,11 +11,10 @@ import type {
   WakeEnd,
   WakeTools,
 } from '../../../bridge/adapter.ts'
+import type { Io } from '../../../client/io.ts'
 import { withTimeout } from '../../../client/with-timeout.ts'
-import { isAllowed, realPath } from './allowed.ts'
 import { findByPlugin, pluginOf, pluginSessions, wakeByPlugin } from './plugin/plugin-route.ts'
 import { settings } from './settings.ts'
-import { isUsedHere } from './used-here.ts'
 import { conversationsOf } from './v1/conversations.ts'
 import { findByPort } from './v1/find.ts'
 import { findServers, type V1Server } from './v1/servers.ts'
@@ -173,4 +174,28 @@ const gone: WakeEnd = {
 
 function withRealPath(session: HarnessSession): HarnessSession {
   return session.cwd === undefined ? session : { ...session, cwd: realPath(session.cwd) }
+}
+
+/** Whether OpenCode has been used by this user: its first start makes one of its directories. */
+function isUsedHere({ HOME, XDG_CONFIG_HOME, XDG_DATA_HOME }: Io['env']): boolean {
+  const homes = [
+    XDG_CONFIG_HOME || (HOME && join(HOME, '.config')),
+    XDG_DATA_HOME || (HOME && join(HOME, '.local/share')),
+  ]
+  return homes.some((home) => home && existsSync(join(home, 'opencode')))
+}
+
+/** Whether a directory is an allowed one, or below one. `allowed`: with symbolic links resolved. */
+function isAllowed(directory: string, allowed: readonly string[]): boolean {
+  const real = realPath(directory)
+  return allowed.some((one) => real === one || real.startsWith(`${one}${sep}`))
+}
+
+/** A path with its symbolic links resolved; a path that does not exist is returned unchanged. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
 }

@@ -3,7 +3,18 @@ import type { LocalClients } from '../../../bridge/local/clients.ts'
 import { clip, plain } from '../../../client/terminal-text.ts'
 import type { DeliveryStatus, Receipt } from './frames.ts'
 import type { ReceiptInbox } from './receipt-inbox.ts'
-import { type MessageState, stateAfter } from './transitions.ts'
+
+/** What may follow: the receipts of one message come on connections of their own, in any order. Source: Qwen's cross-session protocol, §5. */
+const next = {
+  pending: ['held', 'delivered', 'denied', 'refused', 'expired', 'misaddressed', 'dropped'],
+  held: ['delivered', 'denied', 'expired', 'misaddressed'],
+  delivered: ['expired', 'misaddressed'],
+  denied: [],
+  refused: [],
+  expired: [],
+  misaddressed: [],
+  dropped: [],
+} as const satisfies Record<DeliveryStatus | 'pending', readonly DeliveryStatus[]>
 
 /** A session answers at once, or its answer is lost. */
 const receiptMsMax = 5_000
@@ -72,3 +83,10 @@ function endOf(state: MessageState, last: Receipt | undefined, isStopping: boole
 }
 
 const reasonOf = ({ reason }: Receipt): string => clip(plain(reason), reasonMax)
+
+type MessageState = keyof typeof next
+
+/** Returns the state after a receipt; undefined: it is a repeat, and says nothing. Pure. */
+function stateAfter(state: MessageState, status: DeliveryStatus): DeliveryStatus | undefined {
+  return (next[state] as readonly DeliveryStatus[]).includes(status) ? status : undefined
+}

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { createConnection } from 'node:net'
 import {
   type Adapter,
   type AdapterContext,
@@ -15,7 +16,9 @@ import { authLine, userLine } from './frames.ts'
 import { followMessage } from './message.ts'
 import { ReceiptInbox } from './receipt-inbox.ts'
 import { liveRecords, qwenHome, type SessionRecord } from './registry.ts'
-import { sendLines } from './send-frame.ts'
+
+/** A session that accepts the connection and does not read. It may still read later. */
+const sendMsMax = 5_000
 
 /** Sends a message to a session of Qwen Code, as a controller that its user trusts. Source: Qwen's cross-session protocol. */
 export const qwenRow: AdapterRow = {
@@ -135,4 +138,34 @@ function sessionOf(
     ...(reported?.activeTurnId === undefined ? {} : { activeTurnId: reported.activeTurnId }),
     ...(remark === undefined ? { route: 'controller' } : { remark }),
   }
+}
+
+/** `gone`: nothing listens; `busy`: the session runs and accepts no connection now; `unknown`: it may still read the message. */
+type Sent = 'sent' | 'gone' | 'busy' | 'unknown'
+
+/**
+ * Writes lines to a session, and waits until it closes the connection: it never answers on it, not even to a wrong token. Never rejects.
+ */
+function sendLines(path: string, lines: string): Promise<Sent> {
+  return new Promise((resolve) => {
+    let isConnected = false
+    const socket = createConnection({ path })
+    const end = (sent: Sent): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(sent)
+    }
+    const timer = setTimeout(() => end(isConnected ? 'unknown' : 'busy'), sendMsMax)
+    socket.once('connect', () => {
+      isConnected = true
+      socket.end(lines)
+    })
+    // Nothing comes, but its end is noticed only by who reads.
+    socket.resume()
+    socket.once('close', () => end('sent'))
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => {
+      if (isConnected) end('unknown')
+      else end(code === 'EAGAIN' || code === 'EBUSY' ? 'busy' : 'gone')
+    })
+  })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InFlight } from '../../../../src/fronts/mcp/http/in-flight.ts'
+import { InFlight } from '../../../../src/fronts/mcp/http/open-parts.ts'
 
 test('a cancellation reaches only the request that it names', () => {
   const inFlight = new InFlight()

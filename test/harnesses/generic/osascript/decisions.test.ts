@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { harnessesIn } from '../../../../src/harnesses/generic/osascript/found.ts'
 import { directoriesOf, ttyOf } from '../../../../src/harnesses/generic/osascript/machine.ts'
+import { harnessesIn } from '../../../../src/harnesses/generic/osascript/osascript-adapter.ts'
 import { doneOf, missingPermission, verdictOf } from '../../../../src/harnesses/generic/osascript/verdict.ts'
 import { processesOfPs } from '../../../../src/harnesses/generic/tmux/processes.ts'
 import { programOf } from '../../../../src/harnesses/generic/tmux/programs.ts'

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { listenersOfLsof } from './lsof.ts'
-import type { Listener, Meant } from './meant.ts'
+import { isMeant, type Listener, loopbackOf, type Meant } from './meant.ts'
 import { listenersOfProc } from './proc-net.ts'
 
 const lsofMaxMs = 5_000
@@ -17,4 +16,22 @@ export async function findListeners(meant: Meant): Promise<Listener[]> {
   const options = { timeout: lsofMaxMs, env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } }
   const { stdout } = await promisify(execFile)('lsof', argv, options).catch(() => ({ stdout: '' }))
   return listenersOfLsof(stdout, meant)
+}
+
+/** What `lsof -F pcn` says: lines with the letter of a field first; `p` begins a process. Pure. */
+export function listenersOfLsof(text: string, meant: Meant): Listener[] {
+  const found: Listener[] = []
+  let pid = 0
+  let name = ''
+  for (const line of text.split('\n')) {
+    const value = line.slice(1)
+    if (line.startsWith('p')) pid = Number(value)
+    if (line.startsWith('c')) name = value
+    if (!line.startsWith('n')) continue
+    const at = value.lastIndexOf(':')
+    const host = loopbackOf(value.slice(0, at))
+    const port = Number(value.slice(at + 1))
+    if (pid > 0 && port > 0 && host !== undefined && isMeant(name, port, meant)) found.push({ pid, port, host })
+  }
+  return found
 }
