@@ -4,10 +4,11 @@ import type { Cleanup } from '../lib/cleanup.ts'
 import type { Core } from '../log/core.ts'
 import { LogNotifier } from '../log/log-notifier.ts'
 import { createFindDelivered } from '../mailbox/delivery/already-delivered.ts'
-import { markDelivered } from '../mailbox/delivery/mark-delivered.ts'
 import { createNoteStep } from '../mailbox/delivery/note-step.ts'
+import { recordWakes } from '../mailbox/delivery/waiting-store.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { SecretBox } from '../security/secret.ts'
+import type { Transaction } from '../storage/database.ts'
 import { StreamConnections } from '../wake-stream/connections.ts'
 import { createNotificationChannel } from '../wake-stream/notification-channel.ts'
 import { createStreamChannel } from '../wake-stream/stream-channel.ts'
@@ -108,4 +109,18 @@ interface Checks {
   check(ids: readonly string[]): void
   /** Looks at everything: notifications may have been lost. */
   checkAll(): void
+}
+
+interface Wake {
+  /** The recipient's id, where the wake is about mail. */
+  readonly audience: string
+  readonly emission: { readonly messageIds: readonly string[] }
+}
+
+/** Marks the mail that acknowledged wakes are about as delivered, in the transaction that records the wakes: no other route brings it. */
+async function markDelivered(tx: Transaction, wakes: readonly Wake[]): Promise<void> {
+  const delivered = wakes.flatMap(({ audience, emission }) =>
+    emission.messageIds.map((messageId) => ({ agentId: audience, messageId })),
+  )
+  await recordWakes(tx, delivered)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { furtherOfReport } from '../../src/wake-stream/report-cost.ts'
+import { furtherOfReport } from '../../src/fronts/rest/wake-stream/report-receipts.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { blockWrites } from '../support/store.ts'

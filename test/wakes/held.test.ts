@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { newestLiveSession } from '../../src/registry/sessions/session-lists.ts'
 import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
-import { holdEvents } from '../../src/wakes/commit/hold-events.ts'
+import { holdEvents } from '../../src/wakes/commit/decide-wakes.ts'
 import { readPending } from '../../src/wakes/read/pending.ts'
 import { type Held, insertHeld, listHeld, pruneHeld } from '../../src/wakes/store/held-store.ts'
 import { beat, begin, say } from '../sessions/sessions.ts'

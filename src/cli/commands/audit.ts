@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
+import type { AuditRecordView } from '../../client/route-types.ts'
 import { integer } from '../options/option-values.ts'
-import { auditTable } from '../output/audit-view.ts'
+import { table } from '../output/table.ts'
+import { when } from '../output/when.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 
 interface AuditOptions {
@@ -36,4 +38,23 @@ export function registerAudit(program: Command, io: Io): void {
       print.result(answer, () => auditTable(io, answer.records))
       if (answer.nextPageToken && !print.json) print.note(`There is more: --page ${answer.nextPageToken}`)
     })
+}
+
+function auditTable(io: Io, records: readonly AuditRecordView[]): string {
+  return table(
+    io,
+    ['AT', 'WHO', 'KEY', 'FROM', 'BY', 'OPERATION', 'OUTCOME', 'TIMES', 'TARGET'],
+    records.map((record) => [
+      when(io, record.at),
+      record.actor || 'nobody',
+      record.keyLabel ?? record.keyId,
+      record.address,
+      record.front,
+      record.operation,
+      record.outcome,
+      record.count,
+      record.target,
+    ]),
+    'The audit has no such record.',
+  )
 }

@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
+import type { ClaimView } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { readText } from '../options/text-input.ts'
-import { claimTable } from '../output/claim-view.ts'
+import { table } from '../output/table.ts'
+import { when } from '../output/when.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 
 /** `rouse claim …`: who works on what. */
@@ -58,4 +60,19 @@ function registerList(parent: Command, io: Io): void {
         return claimTable(io, answer.claims) + more
       })
     })
+}
+
+function claimTable(io: Io, claims: readonly ClaimView[]): string {
+  return table(
+    io,
+    ['REF', 'OWNER', 'SINCE', 'LAST SEEN', 'STATE'],
+    claims.map((claim) => [
+      claim.ref,
+      claim.owner,
+      when(io, claim.claimedAt),
+      when(io, claim.lastSeenAt),
+      claim.stale ? `stale: ${claim.reason}` : 'held',
+    ]),
+    'Nothing is claimed.',
+  )
 }

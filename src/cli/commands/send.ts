@@ -4,15 +4,19 @@ import { exitCodes, Refused, Reported, UsageError } from '../../client/failure.t
 import { agentPath, bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { problemOfRpc } from '../../client/rpc-problem.ts'
+import { plain } from '../../client/terminal-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { nearestNames } from '../../lib/nearest-names.ts'
 import type { Priority, WakePolicy } from '../../words/policies.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { priority, wakePolicy } from '../options/option-values.ts'
 import { requireText } from '../options/text-input.ts'
-import { sendResultText } from '../output/a2a-view.ts'
+import { fields } from '../output/table.ts'
+import { artifactText, howToAnswer, messageText } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
-import { suggestingAgents } from '../run/nearest-agents.ts'
-import { exitCodeFor, settled } from '../run/sent-task.ts'
+import { asksIn, exitCodeFor, settled, taskIn } from '../run/sent-task.ts'
+
+const suggestionsMax = 3
 
 interface SendOptions {
   file?: string
@@ -114,4 +118,63 @@ function resultOf(answer: JsonObject): JsonObject {
   if (isJsonObject(answer.error)) throw new Refused(problemOfRpc(answer.error))
   if (isJsonObject(answer.result)) return answer.result
   throw new Refused({ title: 'The answer is not a JSON-RPC result', detail: JSON.stringify(answer).slice(0, 200) })
+}
+
+/** Runs a call over A2A, whose refusal of an unknown agent names no other agents, and adds the nearest names to that refusal. */
+async function suggestingAgents<Answer>(
+  gateway: GatewayClient,
+  handle: string,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Refused) || error.problem.code !== 'agent-not-found') throw error
+    const candidates = await nearestAgents(gateway, handle)
+    const hint = candidates.length > 0 ? `Did you mean ${candidates.join(' or ')}?` : '`rouse who` lists the agents.'
+    throw new Refused({ ...error.problem, candidates, hint }, error.keyUse)
+  }
+}
+
+/** The agents on the first page of the list. Where the key may not read it there are none. */
+async function nearestAgents(gateway: GatewayClient, handle: string): Promise<string[]> {
+  try {
+    const { agents } = await gateway.call('GET /v1/agents')
+    const names = agents.flatMap(({ handle, aliases }) => [handle, ...aliases])
+    return nearestNames(handle, names, suggestionsMax)
+  } catch (error) {
+    if (error instanceof Refused) return []
+    throw error
+  }
+}
+
+/**
+ * The result of A2A's `SendMessage` (specification §3.1.1): a task, or a message.
+ * @param waited the task is finished or asks for something: its answer is shown too
+ */
+function sendResultText(result: JsonObject, waited: boolean): string {
+  const task = taskIn(result)
+  if (!task) {
+    const message = isJsonObject(result.message) ? result.message : result
+    return `${fields({ state: 'answered' })}${messageText(message)}`
+  }
+  const status = isJsonObject(task.status) ? task.status : {}
+  const head = { task: task.id, state: stateText(status.state) }
+  if (!waited) return `${fields(head)}Follow it: rouse task show ${plain(task.id)}\n`
+  const artifacts = Array.isArray(task.artifacts) ? task.artifacts.filter(isJsonObject) : []
+  const message = isJsonObject(status.message) ? messageText(status.message) : ''
+  return (
+    fields({ ...head, context: task.contextId, changed: status.timestamp }) +
+    message +
+    artifacts.map(artifactText).join('') +
+    (asksIn(result) ? howToAnswer(task.id) : '')
+  )
+}
+
+/** `input-required` for `TASK_STATE_INPUT_REQUIRED`. */
+function stateText(state: unknown): string {
+  return String(state ?? 'unknown')
+    .replace(/^TASK_STATE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-')
 }

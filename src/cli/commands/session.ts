@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander'
+import { UsageError } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { plain } from '../../client/terminal-text.ts'
 import type { PendingSignal } from '../../words/mail.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { collect, integer } from '../options/option-values.ts'
-import { ownSession } from '../options/own-session.ts'
-import { surfaceOf } from '../options/surface.ts'
 import { drainedText, sessionTable } from '../output/session-view.ts'
 import { fields } from '../output/table.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
@@ -89,5 +89,23 @@ function registerEnd(parent: Command, io: Io): void {
       const session = await gateway.call('DELETE /v1/sessions/:id', { params: { id } })
       print.result(session, () => `${plain(session.sessionId)} has ended.\n`)
     },
+  )
+}
+
+/** The id of the live session of the key's agent: an agent has one at most. Errors: there is none; the key sees several. */
+async function ownSession(gateway: GatewayClient): Promise<string> {
+  const { sessions } = await gateway.call('GET /v1/sessions', { query: { status: 'live' } })
+  const [only, ...others] = sessions
+  if (only === undefined) throw new UsageError('There is no live session. Start one: rouse session start')
+  if (others.length > 0) throw new UsageError('The key sees several sessions: name one. rouse session list lists them.')
+  return only.sessionId
+}
+
+/** Returns the surface: from the option, otherwise from the environment. Source: S2-16. */
+function surfaceOf(option: string | undefined, env: Io['env']): string {
+  const surface = option ?? env.ROUSE_AGENT_SURFACE?.trim()
+  if (surface) return surface
+  throw new UsageError(
+    'Name the harness with --surface or ROUSE_AGENT_SURFACE: claude_code, claude_desktop, codex, cursor, or a name of your own.',
   )
 }

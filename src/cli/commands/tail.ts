@@ -1,10 +1,15 @@
 import type { Command } from 'commander'
+import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import type { EventView } from '../../client/route-types.ts'
+import { clip, plain } from '../../client/terminal-text.ts'
 import { integer } from '../options/option-values.ts'
-import { eventLine } from '../output/event-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 import { followEvents } from '../tail/follow-events.ts'
-import { readEvents } from '../tail/read-events.ts'
+
+const pageSize = 200
+
+const detailLengthMax = 160
 
 interface TailOptions {
   since?: number
@@ -27,4 +32,28 @@ export function registerTail(parent: Command, io: Io): void {
       for await (const event of events) print.item(event, () => eventLine(event))
       print.noteMail()
     })
+}
+
+function eventLine({ logId, type, actor, taskId, data, createdAt }: EventView): string {
+  const columns = [
+    String(logId).padStart(6),
+    plain(createdAt),
+    plain(type).padEnd(22),
+    plain(actor).padEnd(12),
+    plain(taskId),
+    Object.keys(data).length > 0 ? clip(plain(data), detailLengthMax) : '',
+  ]
+  return columns.filter(Boolean).join('  ').trimEnd()
+}
+
+/** Every event after `since`, page by page, until the log's end. */
+async function* readEvents(gateway: GatewayClient, since: number): AsyncGenerator<EventView, void, undefined> {
+  let after = since
+  for (;;) {
+    const { events } = await gateway.call('GET /v1/events', { query: { since: after, limit: pageSize } })
+    const fresh = events.filter((event) => event.logId > after)
+    if (fresh.length === 0) return
+    yield* fresh
+    after = fresh.at(-1)!.logId
+  }
 }

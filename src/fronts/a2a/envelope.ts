@@ -1,15 +1,56 @@
 import { isLegacyJsonRpcMethod, isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
 import type { Request, RequestHandler } from 'express'
+import { z } from 'zod'
+import { Problem } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
+import { parse } from '../validate.ts'
 import { type RpcError, sendRpcError } from './answer.ts'
 import { dropNulls } from './field-flaw.ts'
-import { legacyParamsFlaw } from './legacy-params.ts'
 import { sendFlaw } from './message-parts.ts'
 import { rpcId } from './rpc-id.ts'
 import { tenantFlaw } from './tenant-flaw.ts'
+
+/**
+ * The shapes that the SDK's v0.3 translator assumes without a check. They replace its exceptions by an error that names the field.
+ * What the translator reads leniently, such as a number for an id, passes here too. Fields that were null are gone.
+ */
+const metadata = z.record(z.string(), z.unknown()).optional()
+
+const list = z.array(z.unknown()).optional()
+
+const text = z.string().optional()
+
+const file = z.looseObject({ bytes: text, uri: text, name: text, mimeType: text })
+
+const part = z.discriminatedUnion(
+  'kind',
+  [
+    z.looseObject({ kind: z.literal('text'), text: z.string(), metadata }),
+    z.looseObject({ kind: z.literal('file'), file, metadata }),
+    z.looseObject({ kind: z.literal('data'), metadata }),
+  ],
+  { error: 'must be "text", "file" or "data"' },
+)
+
+const message = z.looseObject({ parts: z.array(part), extensions: list, referenceTaskIds: list, metadata })
+
+const pushConfig = z.looseObject({
+  authentication: z.looseObject({ schemes: z.array(z.string()).optional(), credentials: text }).optional(),
+})
+
+const configuration = z.looseObject({ acceptedOutputModes: list, pushNotificationConfig: pushConfig.optional() })
+
+const sending = z.looseObject({ message, configuration: configuration.optional(), metadata })
+
+const schemas: Record<string, z.ZodType> = {
+  'message/send': sending,
+  'message/stream': sending,
+  'tasks/cancel': z.looseObject({ metadata }),
+  'tasks/pushNotificationConfig/set': z.looseObject({ pushNotificationConfig: pushConfig }),
+}
 
 const versions = ['1.0', '0.3']
 /** The operations that take no parameters. */
@@ -87,4 +128,15 @@ function methodHint(method: string, legacy: boolean): string {
   return legacy
     ? 'v0.3 has message/send, tasks/get and others.'
     : 'v1.0 has SendMessage, GetTask and others (specification §5.3).'
+}
+
+/** Names the field of a v0.3 call's parameters that cannot be read, and says why. Undefined: all can be read. */
+function legacyParamsFlaw(method: string, params: JsonObject): string | undefined {
+  try {
+    if (Object.hasOwn(schemas, method)) parse(schemas[method]!, params)
+    return undefined
+  } catch (error) {
+    if (error instanceof Problem) return error.message
+    throw error
+  }
 }

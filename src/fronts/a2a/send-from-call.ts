@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
 import { type Task as A2aTask, Message, SendMessageRequest } from '@a2a-js/sdk'
 import type { JsonObject } from '../../lib/json.ts'
+import type { LogEvent } from '../../log/event.ts'
+import type { Reader } from '../../storage/database.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
 import { requireBoundedParts } from '../../tasks/bounded-parts.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
-import { readMessageAnswer } from '../../tasks/message-answer.ts'
 import type { PushContext } from '../../tasks/push-config.ts'
 import { contentOfStarted } from '../../tasks/read-task.ts'
 import { type SendMessageInput, type SentMessage, sendMessage } from '../../tasks/send-message.ts'
 import { isInterrupted } from '../../tasks/state.ts'
-import type { A2aMessage } from '../../tasks/task.ts'
+import type { A2aMessage, Task } from '../../tasks/task.ts'
+import { readTaskMessage } from '../../tasks/task-message-store.ts'
 import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
@@ -18,6 +21,9 @@ import type { A2aCall } from './call.ts'
 import { historyLimit, requireMessage, typed } from './params.ts'
 import { keepingConfig } from './push-operations.ts'
 import { loadA2aTask, toA2aTask } from './task-view.ts'
+
+const newestChange = statement<{ taskId: string; projectId: string }, { data: string }>(sql`select data from event
+  where task_id = ${p('taskId')} and project_id = ${p('projectId')} and type = 'task.state_changed' order by log_id desc limit 1`)
 
 export interface SendContext extends PushContext, AuditContext {
   /** How long a blocking SendMessage waits, in ms. */
@@ -93,4 +99,16 @@ function fingerprintOf(message: A2aMessage, { configuration, metadata }: SendMes
   return createHash('sha256')
     .update(JSON.stringify([message, configuration, metadata]))
     .digest('hex')
+}
+
+/**
+ * The status message of a completed task, if its assignee wants it to be the whole answer to a call that waits. Undefined: the
+ * task is the answer. Source: D33.
+ */
+async function readMessageAnswer(db: Reader, task: Task): Promise<A2aMessage | undefined> {
+  if (task.state !== 'completed' || task.statusMessageSeq === null) return undefined
+  const row = await db.get(newestChange, { taskId: task.id, projectId: task.projectId })
+  const data = row && (JSON.parse(row.data) as LogEvent['data'])
+  if (data?.answerAs !== 'message') return undefined
+  return (await readTaskMessage(db, task.id, task.statusMessageSeq)) ?? undefined
 }

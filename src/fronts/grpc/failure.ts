@@ -8,7 +8,6 @@ import {
 } from '@a2a-js/sdk/errors/grpc'
 import { Metadata, type StatusObject } from '@grpc/grpc-js'
 import { type Problem, toProblem } from '../../errors.ts'
-import { wellFormed } from '../../lib/well-formed.ts'
 import type { Logger } from '../../logger/logger.ts'
 import { rpcStatusName } from '../a2a/answer.ts'
 import { metadataOf, reasonOf } from '../a2a/error-info.ts'
@@ -90,4 +89,9 @@ function trailersOf(problem: Problem): Metadata {
   if (problem.status === 429 || problem.code === 'overloaded')
     metadata.set('grpc-retry-pushback-ms', `${retrySecondsOf(problem)}000`)
   return metadata
+}
+
+/** Returns the text with each unpaired surrogate replaced by U+FFFD. */
+function wellFormed(text: string): string {
+  return text.isWellFormed() ? text : text.toWellFormed()
 }

@@ -1,19 +1,94 @@
 import type { Socket } from 'node:net'
 import type { Task as A2aTask, GetTaskRequest } from '@a2a-js/sdk'
 import { LegacyA2AService, legacyGrpcService } from '@a2a-js/sdk/compat/v0_3/server/grpc'
+import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import { A2AService, grpcService } from '@a2a-js/sdk/server/grpc'
-import { Server, ServerCredentials } from '@grpc/grpc-js'
+import {
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+} from '@grpc/grpc-js'
+import type { Slot } from '../../admission/slots.ts'
 import { projectLimits } from '../../limits.ts'
 import type { AgentFrontContext } from '../a2a/agent-routes.ts'
+import { A2aCall, type CallContext } from '../a2a/call.ts'
 import { type A2aContext, DurableRequestHandler } from '../a2a/request-handler.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
 import { keepAliveMs } from '../http/sse.ts'
 import { admitCalls, type GrpcEdge } from './admit-calls.ts'
+import { admittedCall, setTrailers } from './admitted-call.ts'
 import { bounded } from './bounded-messages.ts'
-import { toGrpcError } from './failure.ts'
-import { GrpcCall } from './grpc-call.ts'
+import { GrpcFailure, toGrpcError } from './failure.ts'
 import { countingBytes } from './metered-call.ts'
+
+/** An A2A call over gRPC. It ends when the client cancels it, its deadline passes or the gateway stops. */
+export class GrpcCall extends A2aCall {
+  /** The metadata that the client sent. */
+  readonly metadata: Metadata
+  readonly #wire: Wire
+  readonly #slot: Slot
+  #unread = 0
+  #sent = () => {}
+
+  constructor(wire: Wire, context: CallContext) {
+    const { slot, ...facts } = admittedCall(wire.metadata)
+    super(facts, context)
+    this.metadata = wire.metadata
+    this.#wire = wire
+    this.#slot = slot
+  }
+
+  /** Counts the unsent events of the stream: the SDK calls `write` once for each event and never waits. */
+  override beginStream(): void {
+    const wire = this.#wire as ServerWritableStream<unknown, unknown>
+    const write = wire.write.bind(wire)
+    wire.write = ((message: unknown) => {
+      if (this.isRevoked) return false
+      this.#unread += 1
+      return write(message, () => {
+        this.#unread -= 1
+        if (this.#unread === 0) this.#sent()
+      })
+    }) as typeof wire.write
+  }
+
+  /** Fails a stream that was cut off because the key was revoked or the gateway stops. Otherwise its client would take it for complete. */
+  override finishStream(): void {
+    this.requireNotRevoked()
+    if (this.context.stopping.aborted) {
+      throw new GrpcFailure('UNAVAILABLE', 'The gateway is stopping. Subscribe to the task again in a moment.')
+    }
+  }
+
+  /** The SDK sends no details of an error that is not its own: they are sent with the status of the call. */
+  override beforeFailure(failure: A2AError): void {
+    if (failure instanceof GrpcFailure && failure.trailers) setTrailers(this.metadata, failure.trailers)
+  }
+
+  override async taken(): Promise<void> {
+    const { signal } = this
+    if (this.#unread === 0 || signal.aborted) return
+    await new Promise<void>((resolve) => {
+      this.#sent = resolve
+      signal.addEventListener('abort', this.#sent)
+    })
+    signal.removeEventListener('abort', this.#sent)
+  }
+
+  protected override untilClosed(others: AbortSignal[]): AbortSignal {
+    // A call that stays open is counted as a stream or a blocking call from here on, so it frees its slot.
+    this.#slot.release()
+    const closed = new AbortController()
+    // 'cancelled' is also emitted after an answer. A string as the reason avoids the cost of an exception with its stack.
+    const cancel = (): void => closed.abort('cancelled')
+    if (this.#wire.cancelled) cancel()
+    this.#wire.once('cancelled', cancel)
+    return AbortSignal.any([closed.signal, ...others])
+  }
+}
 
 /** The A2A operations over gRPC. Failures have gRPC statuses. */
 class GrpcRequestHandler extends DurableRequestHandler {
@@ -77,3 +152,5 @@ export function overConnections(server: Server): GrpcServices {
     end: () => server.forceShutdown(),
   }
 }
+
+type Wire = ServerUnaryCall<unknown, unknown> | ServerWritableStream<unknown, unknown>

@@ -1,5 +1,8 @@
 import { Problem } from '../../errors.ts'
+import { type OpenCalls, revoked } from '../../identity/open-calls.ts'
 import { mapInSteps } from '../../lib/bounded-page.ts'
+import type { MailWaits } from '../../mailbox/delivery/mail-waits.ts'
+import { type PiggybackContext, takePiggyback } from '../../mailbox/delivery/piggyback.ts'
 import { returnUnshown } from '../../mailbox/delivery/return-to-waiting.ts'
 import { readInbox } from '../../mailbox/reading/inbox.ts'
 import { readTaggedInbox } from '../../mailbox/reading/tagged-inbox.ts'
@@ -8,10 +11,10 @@ import { type Caller, operates } from '../../registry/callers/caller.ts'
 import { mayReadInbox } from '../../registry/permissions/grants.ts'
 import { requireSession } from '../../sessions/sessions.ts'
 import type { Database } from '../../storage/database.ts'
+import type { PendingSignal } from '../../words/mail.ts'
 import { inboxQuery, returnsInput } from './messages/input.ts'
 import { inboxMessageView } from './messages/view.ts'
-import { route } from './route.ts'
-import { type WaitForMailContext, waitForMail } from './wait-for-mail.ts'
+import { route, type UntilGone } from './route.ts'
 
 const limitDefault = 50
 
@@ -74,5 +77,51 @@ async function ownerId(db: Database, caller: Caller, name: string | undefined): 
   throw new Problem('forbidden', {
     field: 'agent',
     detail: `agent: ${agent.handle} has not granted you CAN_READ_INBOX_OF. Leave agent out to read your own inbox.`,
+  })
+}
+
+interface WaitForMailContext {
+  readonly mail: PiggybackContext
+  readonly mailWaits: MailWaits
+  readonly openCalls: OpenCalls
+  readonly stopping: AbortSignal
+}
+
+/**
+ * Waits until mail comes that wakes the caller, and returns all waiting mail, like the answer to any other call. Empty at the time-out,
+ * when the gateway stops, and when the client has disconnected. It counts as a blocking call while it waits. Errors: `forbidden`,
+ * `session-not-found`, `limit-exceeded`; `unauthenticated` when the key is revoked meanwhile. Source: S2-14.
+ */
+async function waitForMail(
+  { mail, mailWaits, openCalls, stopping }: WaitForMailContext,
+  caller: Caller,
+  timeoutMs: number,
+  untilGone: UntilGone,
+): Promise<PendingSignal[]> {
+  requireTaker(caller)
+  if (!(await mail.findSession(mail.db, caller.id))) throw withoutSession(caller)
+  using openCall = openCalls.open(caller, 'blockingCalls')
+  const signal = untilGone(stopping, openCall.signal)
+  await mailWaits.untilMail(caller, { timeoutMs, signal })
+  const signals = await mailWaits.inTurn(caller.id, async () => (signal.aborted ? [] : takePiggyback(mail, caller.id)))
+  if (openCall.signal.aborted && signals.length === 0) throw revoked()
+  return signals
+}
+
+/** Mail is delivered to a harness: an agent's key with `read` and `work`. */
+function requireTaker({ kind, scopes }: Caller): void {
+  if (kind === 'agent' && scopes.includes('work')) return
+  throw new Problem('forbidden', {
+    field: 'waitSeconds',
+    detail:
+      kind === 'agent'
+        ? 'waitSeconds: what it returns counts as delivered, which takes a key with the scopes read and work. Leave waitSeconds out to read the inbox.'
+        : 'waitSeconds: only an agent can wait for its mail. Leave waitSeconds out to read the inbox.',
+  })
+}
+
+function withoutSession({ identity }: Caller): Problem {
+  return new Problem('session-not-found', {
+    detail: `${identity} has no live session. Start one: POST /v1/sessions {"surface": "…"}.`,
   })
 }

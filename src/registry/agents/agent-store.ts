@@ -1,10 +1,14 @@
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
-import type { Access, WakePolicy } from '../../words/policies.ts'
-import type { Agent } from './agent.ts'
+import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
+import type { Agent, Skill } from './agent.ts'
 import { claimNames, replaceNames, reserveNames } from './agent-names.ts'
-import { type AgentRow, agentColumns, agentFromRow, rowOfAgent } from './agent-row.ts'
+
+const agentColumns =
+  sql.raw(`a.id, a.project_id as "projectId", a.handle, a.display_name as "displayName", a.description, a.aliases, a.skills,
+  a.input_modes as "inputModes", a.output_modes as "outputModes", a.access, a.contact_policy as "contactPolicy", a.default_wake_policy as "defaultWakePolicy",
+  a.version, a.created_at as "createdAt", a.updated_at as "updatedAt"`)
 
 const insert =
   statement<AgentRow>(sql`insert into agent (id, project_id, handle, display_name, description, aliases, skills,
@@ -128,4 +132,45 @@ export async function countAgents(db: Reader, projectId: string): Promise<number
 /** Returns the characters of what an agent says about itself. */
 export function sizeOfAgent({ description, skills, inputModes, outputModes, aliases }: Agent): number {
   return (description?.length ?? 0) + JSON.stringify([skills, inputModes, outputModes, aliases]).length
+}
+
+interface AgentRow {
+  id: string
+  projectId: string
+  handle: string
+  displayName: string | null
+  description: string | null
+  aliases: string
+  skills: string
+  inputModes: string
+  outputModes: string
+  access: string
+  contactPolicy: string
+  defaultWakePolicy: string
+  version: number
+  createdAt: number
+  updatedAt: number
+}
+
+function rowOfAgent(agent: Agent): AgentRow {
+  return {
+    ...agent,
+    aliases: JSON.stringify(agent.aliases),
+    skills: JSON.stringify(agent.skills),
+    inputModes: JSON.stringify(agent.inputModes),
+    outputModes: JSON.stringify(agent.outputModes),
+  }
+}
+
+function agentFromRow(row: AgentRow): Agent {
+  return {
+    ...row,
+    aliases: JSON.parse(row.aliases) as string[],
+    skills: JSON.parse(row.skills) as Skill[],
+    inputModes: JSON.parse(row.inputModes) as string[],
+    outputModes: JSON.parse(row.outputModes) as string[],
+    access: row.access as Access,
+    contactPolicy: row.contactPolicy as ContactPolicy,
+    defaultWakePolicy: row.defaultWakePolicy as WakePolicy,
+  }
 }

@@ -1,17 +1,22 @@
 import { sizeLimits } from '../../limits.ts'
 import { type LogEvent, weightOf } from '../../log/event.ts'
-import { readTriggerEventsBefore } from '../../log/events-before.ts'
+import { type EventRow, eventColumns, eventFromRow, itsEvent } from '../../log/event-store.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../../storage/database.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
 import type { PresenceState } from '../../words/presence.ts'
 import type { HandedOver } from '../rules/handed-over.ts'
 import { messageIdOf } from '../rules/match.ts'
 import { type NonWake, nonWakeOf } from '../rules/non-wake.ts'
-import { wasSentIn } from '../rules/sent-in.ts'
-import { listDeliveriesSince } from '../store/delivery-store.ts'
+import { type Delivery, listDeliveriesSince } from '../store/delivery-store.ts'
 import { listHeld } from '../store/held-store.ts'
 import type { FindDelivered } from './pending.ts'
+
+const newestFirst = statement<Before, EventRow>(sql`select ${eventColumns}
+  from event_audience a join event e on ${itsEvent}
+  where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.trigger = ${p('trigger')} and a.log_id < ${p('before')}
+  order by a.log_id desc ${limited}`)
 
 /** An event that a subscription listens to and did not send to its target. */
 export interface UnsentEvent {
@@ -141,3 +146,33 @@ async function withoutSent(
 }
 
 const sizeOf = (events: readonly LogEvent[]): number => events.reduce((sum, event) => sum + weightOf(event), 0)
+
+/**
+ * Whether a wake that arrived has an event whose message another route has delivered too (`handed`). A digest leaves out what its agent
+ * has in hand when it is made. Pure.
+ */
+function wasSentIn(
+  { fromLogId, toLogId, outcome, attempts, createdAt }: Delivery,
+  { logId }: LogEvent,
+  handed: HandedOver | undefined,
+): boolean {
+  if (logId < fromLogId || logId > toLogId || (outcome !== 'delivered' && outcome !== 'written')) return false
+  if (fromLogId === toLogId) return true
+  if (!handed) return false
+  const madeAt = attempts[0] ? Date.parse(attempts[0].at) : createdAt
+  return madeAt < handed.at || (handed.lostAt !== null && madeAt >= handed.lostAt)
+}
+
+interface Before {
+  readonly projectId: string
+  readonly audience: string
+  readonly trigger: string
+  /** exclusive */
+  readonly before: number
+  readonly limit: number
+}
+
+/** Returns the events that concern one agent and fire one trigger before a logId, newest first. */
+export async function readTriggerEventsBefore(db: Reader, before: Before): Promise<LogEvent[]> {
+  return (await db.all(newestFirst, before)).map(eventFromRow)
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { BridgeStatus } from '../../../src/bridge/run/status.ts'
-import { bridgeChecks } from '../../../src/cli/doctor/bridge-checks.ts'
+import { bridgeChecks } from '../../../src/cli/doctor/check-bridge.ts'
 import { makeHome } from '../install/homes.ts'
 
 const at = '2026-04-26T10:00:00.000Z'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resolveId } from '../../../src/cli/ids/resolve-id.ts'
+import { resolveId } from '../../../src/cli/ids/own-ids.ts'
 
 const a = 'MESSAGE:01a20092-9da5-7c6f-a1a7-251794eeca73'
 const b = 'MESSAGE:01a20092-9da6-7c6f-a1a7-251794ee0000'

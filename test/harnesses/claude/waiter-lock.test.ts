@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { localAddress, thisMachine } from '../../../src/bridge/local/address.ts'
-import { takeLock } from '../../../src/harnesses/claude/adapter/inside/waiter-lock.ts'
+import { takeLock } from '../../../src/harnesses/claude/adapter/inside/waiter.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 
 test('the notes of sessions that have ended are removed, and those of others stay', () => {

@@ -2,7 +2,9 @@ import type { Admission } from '../../../admission/admission.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import { type ReceiptInput, type RecordedReceipt, reportReceipts } from '../../../wake-stream/report.ts'
-import { furtherOfReport } from '../../../wake-stream/report-cost.ts'
+
+/** So many receipts cost the gateway as much as one small request: each is looked up, and most are written. */
+const receiptsOfOne = 10
 
 /** What a report needs, whichever way it comes. */
 export interface ReportContext {
@@ -19,4 +21,9 @@ export async function countedReport(
   const further = furtherOfReport(receipts.length)
   if (further > 0) admission.spend(caller, 'requestsPerMinute', '', further)
   return reportReceipts(wakeStreams, caller, receipts)
+}
+
+/** Returns how many requests a report counts as, beside the one that it is. Pure. */
+export function furtherOfReport(receipts: number): number {
+  return Math.floor(receipts / receiptsOfOne)
 }
