@@ -172,7 +172,8 @@ export class ClusterMessages implements AsyncDisposable {
   #judge(isHeard: boolean): void {
     const wasLost = this.#isLost
     this.#isLost = !isHeard
-    if (this.#isLost !== wasLost) this.#log.warn({}, this.#isLost ? 'bus.lost' : 'bus.back')
+    if (this.#isLost && !wasLost) this.#log.warn({ reason: this.#bus.failure }, 'bus.lost')
+    if (!this.#isLost && wasLost) this.#log.warn({}, 'bus.back')
     if (this.#isLost || wasLost) this.#handlers.missed()
   }
 }

@@ -38,7 +38,9 @@ export function requireNameServers(servers: readonly string[]): void {
 export function requirePostgres(text: string): void {
   const protocol = URL.canParse(text) ? new URL(text).protocol : ''
   if (!['postgres:', 'postgresql:'].includes(protocol))
-    throw new Error('give a URL such as postgres://rouse@127.0.0.1:5432/rouse, or none for the embedded store.')
+    throw new Error(
+      'give a URL such as postgres://rouse@127.0.0.1:5432/rouse (in a password, / is %2F, # is %23), or none for the embedded store.',
+    )
 }
 
 /** The URL may contain a password, so the error does not repeat it. */

@@ -3,11 +3,13 @@ import type { Bus } from '../../src/cluster/bus/bus.ts'
 import { ClusterMessages } from '../../src/cluster/messages.ts'
 import { silentLogger } from '../../src/logger/logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { logLines } from '../support/log-lines.ts'
 import { until } from '../support/until.ts'
 
 /** A bus whose deliveries and failures the test decides. */
 class TestBus implements Bus {
   readonly published: string[] = []
+  failure = 'No answer. Is the server of ROUSE_BUS_URL up, and is the URL right?'
   isCut = false
   #heard = (_: string) => {}
   /** While it is set, a publish waits for it. */
@@ -226,21 +228,21 @@ test('a bus that is still connecting is not lost; one that does not connect in t
     connect = resolve
   })
   const clock = new FakeClock()
-  const events: string[] = []
-  const log = { ...silentLogger, warn: (_fields: object, event: string) => void events.push(event) }
+  const { log, lines } = logLines()
   const quiet = { grown() {}, changed() {}, revoked() {}, due() {}, missed() {} }
   await using nudges = new ClusterMessages(bus, 'me', quiet, clock, log)
   nudges.start()
   await iteration()
   clock.advance(4_999)
   await iteration()
-  expect([events, bus.published]).toEqual([[], []])
+  expect([lines, bus.published]).toEqual([[], []])
   clock.advance(1)
   await iteration()
-  expect(events).toEqual(['bus.lost'])
+  const lost = { level: 'warn', event: 'bus.lost', reason: bus.failure }
+  expect(lines).toEqual([lost])
   connect()
   await iteration()
   clock.advance(5_000)
   await iteration()
-  expect(events).toEqual(['bus.lost', 'bus.back'])
+  expect(lines).toEqual([lost, { level: 'warn', event: 'bus.back' }])
 })

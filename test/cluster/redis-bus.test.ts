@@ -17,6 +17,7 @@ function listenOn(url: string, channel: string) {
   }
   return {
     heard,
+    failure: () => bus.failure,
     publish: (message: string) => bus.publish(message),
     /** Resolves when this bus receives its own message. */
     ready: () =>
@@ -89,6 +90,7 @@ describe.runIf(hasRedis)('the bus on Redis', () => {
     await using redis = await redisServer()
     await using bus = listenOn(redis.url, 'rouse:a')
     await expect(bus.publish('too early')).rejects.toThrow()
+    await until(bus.failure, (failure) => /ECONNREFUSED.* Is the server of ROUSE_BUS_URL up/.test(failure))
     await redis.start()
     await bus.ready()
     await redis.kill()

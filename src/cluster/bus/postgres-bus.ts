@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Logger } from '../../logger/logger.ts'
-import type { Bus } from './bus.ts'
+import { type Bus, busFailure } from './bus.ts'
 
 const reconnectMs = 500
 const connectTimeoutMs = 5_000
@@ -17,6 +17,7 @@ export class PostgresBus implements Bus {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #stopping = new AbortController()
+  failure = busFailure('ROUSE_DATABASE_URL')
   #client: pg.Client | undefined
   #loop: Promise<void> | undefined
 
@@ -51,6 +52,7 @@ export class PostgresBus implements Bus {
       try {
         await this.#listenUntilLost(onMessage, connected)
       } catch (error) {
+        this.failure = busFailure('ROUSE_DATABASE_URL', error as Error)
         this.#log.debug({ err: error }, 'bus.disconnected')
       }
       await sleep(this.#clock, reconnectMs, signal)

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import type { Logger } from '../../logger/logger.ts'
-import type { Bus } from './bus.ts'
+import { type Bus, busFailure } from './bus.ts'
 
 const reconnectMaxMs = 2_000
 /** A client reports its failures as events. */
@@ -11,6 +11,7 @@ export class RedisBus implements Bus {
   readonly #channel: string
   readonly #publisher: Redis
   readonly #subscriber: Redis
+  failure = busFailure('ROUSE_BUS_URL')
 
   /** `url`: redis:// or rediss://. Nothing is sent before `start`. */
   constructor(url: string, channel: string, log: Logger) {
@@ -26,7 +27,10 @@ export class RedisBus implements Bus {
         maxRetriesPerRequest: 0,
         retryStrategy: (tries) => Math.min(reconnectMaxMs, tries * 100),
       })
-      redis.on('error', (error) => log.debug({ err: error }, 'bus.disconnected'))
+      redis.on('error', (error) => {
+        this.failure = busFailure('ROUSE_BUS_URL', error)
+        log.debug({ err: error }, 'bus.disconnected')
+      })
       return redis
     }
     this.#publisher = connection('publisher')

@@ -7,9 +7,8 @@ import type { WriteConnection } from './write-connection.ts'
 const versionSql = 'select coalesce(max(version), 0) as version from schema_migration'
 const undefinedTable = '42P01'
 
-/** Opens the connection and returns whether the store has every migration of this build. Throws when it is newer. */
+/** Returns whether the store has every migration of this build. Throws when it is newer. */
 export async function isMigrated(connection: WriteConnection): Promise<boolean> {
-  await connection.open()
   try {
     const { rows } = await connection.query(versionSql)
     return pendingMigrations('postgres', rows[0].version).length === 0

@@ -5,9 +5,10 @@ import type { Statement } from '../statement.ts'
 import { connectionOptions } from './connection-options.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isMigrated, migrate } from './migrate.ts'
+import { openingProblem } from './opening-problem.ts'
+import { requireOwnSession } from './own-session.ts'
 import { toQuery } from './query.ts'
 import { ReadPool } from './read-pool.ts'
-import { storageProblem } from './storage-problem.ts'
 import { WriteConnection } from './write-connection.ts'
 
 /** How many groups of writers run at the same time. At their ends they still wait for each other, at the project's log. */
@@ -37,11 +38,13 @@ export class PostgresDatabase implements Database {
   static async open(url: string, clock: Clock): Promise<PostgresDatabase> {
     const db = new PostgresDatabase(url, clock)
     try {
-      // The connection that asks is the one that writes later. Most starts migrate nothing, and open no other for it.
-      if (!(await isMigrated(db.#writers[0] as WriteConnection))) await migrate(url, clock.now())
+      // The connections that ask are those that write later. Most starts migrate nothing, and open no other for it.
+      const [one, other] = db.#writers as [WriteConnection, WriteConnection]
+      await requireOwnSession(one, other)
+      if (!(await isMigrated(one))) await migrate(url, clock.now())
     } catch (error) {
       await db.close()
-      throw notOpened(error)
+      throw openingProblem(error)
     }
     return db
   }
@@ -82,13 +85,4 @@ export class PostgresDatabase implements Database {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
   }
-}
-
-/** The operator reads this at the start, so it names what to check. The URL may contain a password and is not repeated. */
-function notOpened(error: unknown): unknown {
-  if (!(storageProblem(error) instanceof Problem)) return error
-  const reason = error instanceof AggregateError ? error.errors.map(String).join('; ') : (error as Error).message
-  return new Error(`The database cannot be opened: ${reason}. Is it up, and is ROUSE_DATABASE_URL right?`, {
-    cause: error,
-  })
 }

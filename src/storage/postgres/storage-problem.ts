@@ -2,7 +2,7 @@ import pg from 'pg'
 import { Problem } from '../../errors.ts'
 import { Collision } from '../database.ts'
 
-type Reason = 'unreachable' | 'full' | 'read-only' | 'slow' | 'busy'
+type Reason = 'unreachable' | 'full' | 'read-only' | 'forbidden' | 'pooled' | 'slow' | 'busy'
 
 /**
  * The error codes of PostgreSQL that mean a fault of the server and not of the statement (SQLSTATE, appendix A of its manual).
@@ -18,6 +18,9 @@ const reasons: Record<string, Reason> = {
   '57P05': 'unreachable',
   '25P03': 'unreachable',
   '25006': 'read-only', // a standby, or a primary that is being replaced
+  '42501': 'forbidden',
+  '26000': 'pooled', // the statement was prepared in another session
+  '42P05': 'pooled',
   '53': 'full', // connections, memory, disk
   '58': 'full',
   '57014': 'slow',
@@ -28,6 +31,9 @@ const reasons: Record<string, Reason> = {
 const details: Record<Reason, string> = {
   unreachable: 'The database cannot be reached. Nothing was stored; try again.',
   'read-only': 'The database accepts no writes at the moment. Nothing was stored; try again.',
+  forbidden: 'The database does not permit that to the gateway. Nothing was stored; ask the operator to grant it.',
+  pooled:
+    'A pooler before the database lends its sessions for one transaction each. Nothing was stored; ask the operator.',
   full: 'The database has no free space or no free connection. Nothing was stored; try again later.',
   slow: 'The database took too long. Nothing was stored; try again.',
   busy: 'Too many requests change the same data at the same time. Nothing was stored; try again.',
@@ -60,7 +66,7 @@ export function uncertain(cause: unknown): Problem {
 
 /** Whether the store is at fault, so that running the work again at once would not help. */
 export function isOutage(error: unknown): boolean {
-  return ['unreachable', 'read-only', 'full'].includes(reasonOf(error) ?? '')
+  return ['unreachable', 'read-only', 'full', 'pooled'].includes(reasonOf(error) ?? '')
 }
 
 /** Whether the connection is lost, or leads to a server that cannot be used. */
@@ -101,8 +107,10 @@ function codeOf(error: unknown): string | undefined {
 /** An error of a socket names a system call; errors of the driver have only their words. */
 function driverReasonOf(error: Error): Reason | undefined {
   if (/^(timeout expired|timeout exceeded when trying to connect|Query read timeout)/.test(error.message)) return 'slow'
-  const isSocket = 'syscall' in error || error instanceof AggregateError
+  const isSocket =
+    'syscall' in error || error instanceof AggregateError || certificateCodes.test(String(Object(error).code))
   return isSocket || connectionLostWords.test(error.message) ? 'unreachable' : undefined
 }
+const certificateCodes = /^([A-Z_]*CERT|ERR_(TLS|SSL)|UNABLE_TO)/
 const connectionLostWords =
-  /^(Connection terminated|Client (was closed|has encountered a connection error)|The server does not support SSL|Cannot use a pool after calling end)/
+  /^(SASL:|Connection terminated|Client (was closed|has encountered a connection error)|The server does not support SSL|Cannot use a pool after calling end)/

@@ -22,6 +22,8 @@ test.each([
   ['25006', 'read_only_sql_transaction'],
   ['25P03', 'idle_in_transaction_session_timeout'],
   ['28P01', 'invalid_password'],
+  ['26000', 'invalid_sql_statement_name: a pooler came between'],
+  ['42P05', 'duplicate_prepared_statement: a pooler came between'],
 ])('%s %s means that the store is unavailable: no writer is run again', (code) => {
   expect(isOutage(refusal(code))).toBe(true)
   expect(storageProblem(refusal(code))).toMatchObject({ code: 'storage-unavailable', status: 503 })
@@ -32,6 +34,7 @@ test.each([
   ['55P03', 'lock_not_available'],
   ['40P01', 'deadlock_detected'],
   ['40001', 'serialization_failure'],
+  ['42501', 'insufficient_privilege'],
 ])('%s %s means that one writer failed: it may be retried, and is no outage', (code) => {
   expect(isOutage(refusal(code))).toBe(false)
   expect(storageProblem(refusal(code))).toMatchObject({ code: 'storage-unavailable', status: 503 })
@@ -42,6 +45,9 @@ test.each([
   Object.assign(new Error('getaddrinfo ENOTFOUND db'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' }),
   new AggregateError([], 'both addresses refused'),
   new Error('Connection terminated unexpectedly'),
+  new Error('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'),
+  Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
+  Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' }),
   new Error('timeout exceeded when trying to connect'),
 ])('%s is the store that is unavailable', (error) => {
   expect(storageProblem(error)).toMatchObject({ code: 'storage-unavailable' })

@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import pg from 'pg'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { connectionOptions } from '../../../src/storage/postgres/connection-options.ts'
+import { requireOwnSession } from '../../../src/storage/postgres/own-session.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
+import { WriteConnection } from '../../../src/storage/postgres/write-connection.ts'
 import { sql, statement } from '../../../src/storage/statement.ts'
+import { hasPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts'
 import { databaseUrlFor, runSql } from '../../support/store.ts'
 
 const applied = statement<object, { version: number }>(sql`select version from schema_migration order by version`)
@@ -60,10 +64,71 @@ test('a database of another encoding is refused with the way to make a right one
   await runSql(url, `drop database ${name} with (force)`)
 })
 
-test('a missing server is reported with the setting to check, and without the password', async () => {
-  const failure = await open('postgres://rouse:geheim@127.0.0.1:1/rouse').catch((error: Error) => error)
-  expect((failure as Error).message).toMatch(/^The database cannot be opened: .*ECONNREFUSED.*ROUSE_DATABASE_URL/)
-  expect((failure as Error).message).not.toContain('geheim')
+describe('a database that cannot be opened is reported with the setting to correct, and without the password', () => {
+  const cases: [what: string, change: (url: URL) => void, message: RegExp][] = [
+    ['nothing listens', (url) => (url.port = '1'), /ECONNREFUSED.* the host and the port in ROUSE_DATABASE_URL/],
+    ['no such host', (url) => (url.hostname = 'no.invalid'), /ENOTFOUND|EAI_AGAIN.* host name in ROUSE_DATABASE_URL/],
+    ['no such user', (url) => (url.username = 'nobody'), /"nobody" does not exist.* password in ROUSE_DATABASE_URL/],
+    ['no such database', (url) => (url.pathname = '/none'), /"none" does not exist.* createdb|its name in ROUSE_/],
+    ['no TLS', (url) => (url.search = '?sslmode=verify-full'), /support SSL.* sslmode out of ROUSE_DATABASE_URL/],
+    ['no such file', (url) => (url.search = '?sslrootcert=/none'), /ENOENT.* the file in ROUSE_DATABASE_URL/],
+  ]
+  test.each(cases)('%s', async (_what, change, message) => {
+    const url = new URL(await freshUrl())
+    url.password = 'geheim'
+    change(url)
+    const failure = (await open(url.href).catch((error: Error) => error)) as Error
+    expect(failure.message).toMatch(/^The database cannot be opened: /)
+    expect(failure.message).toMatch(message)
+    expect(failure.message).not.toContain('geheim')
+  })
+})
+
+test('a user who may not make tables is reported with what to grant', async () => {
+  const url = new URL(await freshUrl())
+  const role = `rouse_${randomBytes(4).toString('hex')}`
+  await runSql(url.href, `create role ${role} login`)
+  url.username = role
+  url.search = ''
+  await expect(open(url.href)).rejects.toThrow(/permission denied.* Grant that to the user of ROUSE_DATABASE_URL/)
+  await runSql(url.href.replace(role, new URL(await freshUrl()).username), `drop role ${role}`)
+})
+
+describe('a pooler that lends the sessions of PostgreSQL for one transaction', () => {
+  const connect = async (url: string) => {
+    const connections = [1, 2].map(() => new WriteConnection(connectionOptions(url), () => {})) as [
+      WriteConnection,
+      WriteConnection,
+    ]
+    const close = () => Promise.all(connections.map((one) => one.close()))
+    return { connections, [Symbol.asyncDispose]: async () => void (await close()) }
+  }
+  const refusal = /Give the address of PostgreSQL itself in ROUSE_DATABASE_URL, or set the pooler to sessions/
+
+  test('two connections with one session are refused, and those with two are not', async () => {
+    await using direct = await connect(await freshUrl())
+    const [one, other] = direct.connections
+    await expect(requireOwnSession(one, one)).rejects.toThrow(refusal)
+    await requireOwnSession(one, other)
+  })
+
+  const ignored =
+    'ignore_startup_parameters = options,statement_timeout,lock_timeout,idle_in_transaction_session_timeout'
+
+  test.runIf(hasPgBouncer).each([
+    ['the last one first', ['pool_mode = transaction', ignored]],
+    ['each in turn', ['pool_mode = transaction', 'server_round_robin = 1', 'min_pool_size = 3', ignored]],
+    ['no settings', ['pool_mode = transaction']],
+  ])('PgBouncer: %s', async (_what, settings) => {
+    await using pooler = await startPgBouncer(await freshUrl(), settings)
+    await expect(open(pooler.url)).rejects.toThrow(refusal)
+  })
+
+  test.runIf(hasPgBouncer)('PgBouncer with sessions is not refused', async () => {
+    await using pooler = await startPgBouncer(await freshUrl(), ['pool_mode = session', ignored])
+    await using through = await connect(pooler.url)
+    await requireOwnSession(...through.connections)
+  })
 })
 
 test('every connection has its time-outs, its name and the isolation that the statements are written for', async () => {
