@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../../security/url-guard.ts'
 import { sendProblem } from './problem.ts'
 
 /** Header lines of a request. */
-export const headerLinesMax = 100
+const headerLinesMax = 100
 
 interface Edge {
   readonly clock: Clock

@@ -9,7 +9,6 @@ import { endWithCertificate, isVouchedFor } from '../../security/client-certific
 import { type ConnectionBounds, connectionBounds } from '../connection-bounds.ts'
 import { ConnectionRefusals, Connections } from '../connections.ts'
 import { closingWriteHead, hasBody } from './early-answer.ts'
-import { headerLinesMax } from './edge.ts'
 import { ExpressMessages } from './express-messages.ts'
 import { takeUpgrade } from './upgrade.ts'
 
@@ -187,8 +186,8 @@ function boundedServer(
     tls === undefined
       ? createServer(options)
       : createSecureServer({ ...options, ...tls, ...askClients(tls), handshakeTimeout: bounds.headers * 1000 })
-  // One more than is allowed: `guardEdge` then refuses the request. Node alone would ignore the surplus header lines.
-  server.maxHeadersCount = headerLinesMax + 1
+  // `guardEdge` counts the header lines, and `maxHeaderSize` bounds them. Beyond a count of its own Node ignores lines, or gives an answer that says nothing.
+  server.maxHeadersCount = 0
   return server
 }
 
