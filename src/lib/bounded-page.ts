@@ -3,16 +3,6 @@ const stepMin = 16
 /** On SQLite a step is read at once. Rows of many columns with some JSON take 20 µs each, and others have a turn after each step. */
 const stepMax = 64
 
-/** Converts the rows of a page, at most a step of them before others have a turn. */
-export async function mapInSteps<Row, Item>(rows: readonly Row[], convert: (row: Row) => Item): Promise<Item[]> {
-  const items: Item[] = []
-  for (const row of rows) {
-    if (items.length > 0 && items.length % stepMax === 0) await new Promise(setImmediate)
-    items.push(convert(row))
-  }
-  return items
-}
-
 /** A page of items. `more`: items follow the last one. `size`: of the items, and of one more if that is what did not fit. */
 interface BoundedPage<Item> {
   readonly items: Item[]

@@ -1,6 +1,5 @@
 import { Problem } from '../../errors.ts'
 import { type OpenCalls, revoked } from '../../identity/open-calls.ts'
-import { mapInSteps } from '../../lib/bounded-page.ts'
 import type { MailWaits } from '../../mailbox/delivery/mail-waits.ts'
 import { type PiggybackContext, takePiggyback } from '../../mailbox/delivery/piggyback.ts'
 import { returnUnshown } from '../../mailbox/delivery/return-to-waiting.ts'
@@ -54,7 +53,7 @@ export const inboxRoutes = [
         : readTaggedInbox(db, inboxQuery, taggedConcept))
       // Operators share one mailbox. They see its mail of the projects that they operate.
       const own = mails.filter(({ message }) => caller.kind === 'agent' || operates(caller, message.projectId))
-      return { messages: await mapInSteps(own, inboxMessageView), nextPageToken: more && last ? last : '' }
+      return { messages: own.map(inboxMessageView), nextPageToken: more && last ? last : '' }
     },
   }),
   route('POST /v1/inbox/returns', {

@@ -1,4 +1,4 @@
-import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
+import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { messageIdFloor } from '../../lib/ids.ts'
 import { sizeLimits } from '../../limits.ts'
 import { identityFrom } from '../../registry/agents/identity.ts'
@@ -67,7 +67,7 @@ export async function readInbox(db: Reader, query: InboxQuery, entries?: number)
     )
   const bounds = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfRow }
   const { items, more, size } = await readBoundedPage(read, bounds)
-  return { mails: await mapInSteps(items, fromRow), more, size, last: items.at(-1)?.messageId }
+  return { mails: items.map(fromRow), more, size, last: items.at(-1)?.messageId }
 }
 
 type Row = MessageRow & Recipient & { from: string | null }

@@ -1,4 +1,4 @@
-import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
+import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Reader } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
@@ -91,7 +91,7 @@ async function readPage(
     readRows({ before: last?.id ?? (before || 't'), limit: count })
   const bounds = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfRow }
   const { items, ...page } = await readBoundedPage(read, bounds)
-  return { items: await mapInSteps(items, fromRow), ...page }
+  return { items: items.map(fromRow), ...page }
 }
 
 /** The view of a session has its capabilities twice: they are those of its presence too. */

@@ -1,4 +1,4 @@
-import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
+import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { sizeLimits } from '../../limits.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement, LockingListStatement } from '../../storage/list.ts'
@@ -179,7 +179,7 @@ export async function pageSubscriptions(
   }
   const bounds = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfRow }
   const { items, ...page } = await readBoundedPage(read, bounds)
-  return { items: await mapInSteps(items, wakeFromRow), ...page }
+  return { items: items.map(wakeFromRow), ...page }
 }
 
 const sizeOfRow = ({ filters, target }: SubscriptionRow): number => filters.length + target.length

@@ -1,4 +1,4 @@
-import { mapInSteps, readBoundedPage } from '../../lib/bounded-page.ts'
+import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { ulidFloor } from '../../lib/ids.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
@@ -173,7 +173,7 @@ export async function readDeliveryPage(
     db.all(newestFirst, { subscriptionId, before: last?.eventId ?? (before || 'Z'), limit: count })
   const bounds = { limit, sizeMax: sizeLimits.page.max, sizeOf: sizeOfRow }
   const { items, ...page } = await readBoundedPage(read, bounds)
-  return { items: await mapInSteps(items, fromRow), ...page }
+  return { items: items.map(fromRow), ...page }
 }
 
 const sizeOfRow = ({ attempts, history }: DeliveryRow): number => attempts.length + (history?.length ?? 0)

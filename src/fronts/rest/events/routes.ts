@@ -1,6 +1,6 @@
 import type { Request } from 'express'
 import { z } from 'zod'
-import { mapInSteps, readBoundedPage } from '../../../lib/bounded-page.ts'
+import { readBoundedPage } from '../../../lib/bounded-page.ts'
 import { sizeLimits } from '../../../limits.ts'
 import { type LogEvent, weightOf } from '../../../log/event.ts'
 import { logBounds } from '../../../log/event-store.ts'
@@ -38,7 +38,7 @@ export const eventRoutes = [
       const { items: events, more } = await readBoundedPage(read, page)
       // After the last event of a full page, else after everything that was there before the read.
       const nextSince = Math.max(more ? 0 : head, events.at(-1)?.logId ?? after)
-      return { events: await mapInSteps(events, eventView), lastLogId: head, nextSince, more }
+      return { events: events.map(eventView), lastLogId: head, nextSince, more }
     },
   }),
 ] as const

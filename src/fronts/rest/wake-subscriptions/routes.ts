@@ -1,4 +1,3 @@
-import { mapInSteps } from '../../../lib/bounded-page.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { createFindDelivered } from '../../../mailbox/delivery/already-delivered.ts'
 import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
@@ -70,7 +69,7 @@ export const wakeSubscriptionRoutes = [
       const retrying = await readRetrying(db, items)
       const viewOf = (item: WakeSubscription) =>
         subscriptionView(item, identity(item.agentId), prunedTo, now, retrying.get(item.id))
-      const subscriptions = await mapInSteps(items, viewOf)
+      const subscriptions = items.map(viewOf)
       return { subscriptions, nextPageToken: nextToken(items, more, positionToken) }
     },
   }),
