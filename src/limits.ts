@@ -73,7 +73,11 @@ export const connectionLimits = {
 
 /** All callers of a gateway together, and callers without a valid key. */
 export const gatewayLimits = {
-  bytesInFlight: limit(128 * MiB, 'bytes', 'bodies of requests that are not answered; one caller may have a sixteenth'),
+  bytesInFlight: limit(
+    128 * MiB,
+    'bytes',
+    'bodies of requests that are not answered; one caller may have a sixteenth, the agents of a project half',
+  ),
   loopDelay: limit(1_000, 'ms', 'the delay of the event loop, from which requests are refused with 503'),
   wrongKeys: limit(600, 'a minute', 'wrong keys from one address; `ROUSE_WRONG_KEYS_PER_MINUTE` sets it'),
   revocationsPerMinute: limit(

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
-import { type Release, Semaphores } from '../lib/semaphores.ts'
+import { type Entry, type Release, type Room, Semaphores } from '../lib/semaphores.ts'
 import { TokenBuckets } from '../lib/token-buckets.ts'
 import { gatewayLimits } from '../limits.ts'
 import type { Caller } from '../registry/callers/caller.ts'
@@ -15,10 +15,13 @@ const waitMs = 10_000
 
 const ofAll = { max: gatewayLimits.bytesInFlight.max, queued: 10_000 }
 
+/** Agents of one project together keep nobody else from sending, also with bodies that never end. */
+const ofProject = { max: ofAll.max / 2, queued: 5_000 }
+
 /** Eight of the largest bodies, by default: as many requests as an agent has at a time. */
 const ofCaller = { max: ofAll.max / 16, queued: 256 }
 
-/** Bounds the bytes of bodies that are in memory at a time, of each caller and of all together. */
+/** Bounds the bytes of bodies that are in memory at a time, of each caller, of each project and of all together. */
 class BytesInFlight {
   readonly #lines: Semaphores
   readonly #bodyMax: number
@@ -31,17 +34,19 @@ class BytesInFlight {
   /** Call the returned function with the size of a body that has arrived, and without it when its request is over. Errors: `rate-limited`. */
   async hold(caller: Caller, bytes = this.#bodyMax): Promise<Release> {
     if (isUnlimited(caller)) return () => {}
-    const leaveOwn = await this.#lines.enter(counterOf(caller), ofCaller, bytes)
-    if (!leaveOwn) throw tooManyBytes(caller.identity, ofCaller.max)
-    const leaveAll = await this.#lines.enter('all', ofAll, bytes)
-    if (!leaveAll) {
-      leaveOwn()
-      throw tooManyBytes('The gateway', ofAll.max)
-    }
-    return (kept) => {
-      leaveOwn(kept)
-      leaveAll(kept)
-    }
+    const entry = (key: string, room: Room, who = key): Entry => ({
+      key,
+      room,
+      refusal: () => tooManyBytes(who, room.max),
+    })
+    return this.#lines.enterAll(
+      [
+        entry(counterOf(caller), ofCaller, caller.identity),
+        ...(caller.kind === 'agent' ? [entry(`Project ${caller.projectId}`, ofProject)] : []),
+        entry('The gateway', ofAll),
+      ],
+      bytes,
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Clock } from '../lib/clock.ts'
-import { type Release, type Room, Semaphores } from '../lib/semaphores.ts'
+import { type Entry, type Release, type Room, Semaphores } from '../lib/semaphores.ts'
 import { projectFactor } from '../limits.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { limitFor } from '../registry/callers/caller-limits.ts'
@@ -59,21 +59,14 @@ export class Slots {
     return new TakenSlot(await enter(), enter)
   }
 
-  async #enter(caller: Caller): Promise<Release> {
-    const own = roomOf(caller, caller.kind === 'operator' ? projectFactor : 1)
-    const leaveOwn = await this.#lines.enter(counterOf(caller), own)
-    if (!leaveOwn) throw tooManyAtOnce(caller, own)
-    if (caller.kind === 'operator') return leaveOwn
-    const ofProject = roomOf(caller, projectFactor)
-    const leaveProject = await this.#lines.enter(`project ${caller.projectId}`, ofProject)
-    if (!leaveProject) {
-      leaveOwn()
-      throw tooManyAtOnce(caller, ofProject, `Project ${caller.projectId}`)
+  #enter(caller: Caller): Promise<Release> {
+    const entry = (key: string, factor: number, who = caller.identity): Entry => {
+      const room = roomOf(caller, factor)
+      return { key, room, refusal: () => tooManyAtOnce(room, who) }
     }
-    return () => {
-      leaveOwn()
-      leaveProject()
-    }
+    if (caller.kind === 'operator') return this.#lines.enterAll([entry(counterOf(caller), projectFactor)])
+    const project = `Project ${caller.projectId}`
+    return this.#lines.enterAll([entry(counterOf(caller), 1), entry(project, projectFactor, project)])
   }
 }
 
@@ -81,7 +74,7 @@ function roomOf(caller: Caller, factor: number): Room {
   return { max: factor * limitFor(caller, 'requestsAtOnce'), queued: factor * limitFor(caller, 'requestsQueued') }
 }
 
-function tooManyAtOnce(caller: Caller, { max, queued }: Room, who = caller.identity): Problem {
+function tooManyAtOnce({ max, queued }: Room, who: string): Problem {
   return new Problem('rate-limited', {
     detail: `${who} has ${max} requests under way (requestsAtOnce) and others waiting: at most ${queued} may wait (requestsQueued), for ${waitMs / 1_000} s each. Wait for answers before you ask for more. The operator may raise both for the project.`,
     extra: { limit: queued, limitName: 'requestsQueued', retryAfterSeconds: 1 },

@@ -10,6 +10,13 @@ export interface Room {
   readonly queued: number
 }
 
+/** A line to enter, and the error for an entry that found no room in it. */
+export interface Entry {
+  readonly key: string
+  readonly room: Room
+  readonly refusal: () => Error
+}
+
 interface Waiter {
   readonly weight: number
   readonly enter: (release: Release | undefined) => void
@@ -58,6 +65,23 @@ export class Semaphores {
       }
       line.waiting.push(waiter)
     })
+  }
+
+  /** Enters one line after the other. Leaves all of them and throws the refusal of the first one without room. */
+  async enterAll(entries: readonly Entry[], weight?: number): Promise<Release> {
+    const held: Release[] = []
+    const release: Release = (kept) => {
+      for (const leave of held) leave(kept)
+    }
+    for (const { key, room, refusal } of entries) {
+      const leave = await this.enter(key, room, weight)
+      if (!leave) {
+        release()
+        throw refusal()
+      }
+      held.push(leave)
+    }
+    return release
   }
 
   #newLine(key: string): Line {

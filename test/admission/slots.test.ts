@@ -9,11 +9,11 @@ function start(limits: Caller['limits'] = { requestsAtOnce: 2, requestsQueued: 3
   const clock = new FakeClock()
   const calm = { isOver: () => false }
   const admission = new Admission({ clock, bodyMax: MiB, overload: calm })
-  const agent = (id: string, keyId = `${id}-key`): Caller => ({
+  const agent = (id: string, keyId = `${id}-key`, projectId = 'p'): Caller => ({
     kind: 'agent',
     id,
     identity: `@${id}`,
-    projectId: 'p',
+    projectId,
     keyId,
     scopes: [],
     limits: limits ?? {},
@@ -99,7 +99,7 @@ test('bodies in flight are bounded for each caller and for all; the next one wai
     isHeld = true
     return free
   })
-  const others = Array.from({ length: 15 }, (_, n) => `${n}`).map((id) => agent(id))
+  const others = Array.from({ length: 15 }, (_, n) => agent(`${n}`, undefined, n < 7 ? 'p' : 'q'))
   for (const other of others) held.push(await admission.holdBody(other, 8 * MiB))
   expect(isHeld).toBe(false)
   held.pop()!()
