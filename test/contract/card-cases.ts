@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { inWorld } from './exchange.ts'
+import { exchange, inWorld } from './exchange.ts'
 import { type Files, type FixtureCase, pretty } from './fixture.ts'
-import { createPlaceholders } from './placeholders.ts'
+import { openly } from './rest-requests.ts'
 
 export const cardCases: readonly FixtureCase[] = [
   card('v1.0', 'An agent card of A2A v1.0, its signatures taken out: ECDSA never gives the same bytes twice.', {
@@ -15,11 +15,7 @@ export const cardCases: readonly FixtureCase[] = [
   {
     folder: 'cards/jwks',
     shows: 'The keys that cards are signed with, as `/.well-known/jwks.json` publishes them.',
-    render: () =>
-      inWorld(async ({ gateway }) => {
-        const { body } = await gateway.call('GET', '/.well-known/jwks.json', undefined, { key: null })
-        return { 'jwks.json': createPlaceholders()(pretty(body)) }
-      }),
+    render: () => exchange(() => openly('/.well-known/jwks.json')),
   },
 ]
 

@@ -1,13 +1,17 @@
 import { a2aCases } from './a2a-cases.ts'
 import { cardCases } from './card-cases.ts'
+import { eventCases } from './event-cases.ts'
 import type { FixtureCase } from './fixture.ts'
 import { mailCases } from './mail-cases.ts'
 import { problemCases } from './problem-cases.ts'
 import { pushCases } from './push-cases.ts'
 import { refusalCases } from './refusal-cases.ts'
+import { registryCases } from './registry-cases.ts'
 import { signatureCases } from './signature-cases.ts'
+import { streamCases } from './stream-cases.ts'
 import { teamCases } from './team-cases.ts'
 import { wakeCases } from './wake-cases.ts'
+import { readMailCases, subscriptionCases, taskCases } from './work-cases.ts'
 
 /** Every folder of `fixtures/`. A new case is a line in its group's table, and `npm run fixtures`. */
 export const cases: readonly FixtureCase[] = [
@@ -20,4 +24,10 @@ export const cases: readonly FixtureCase[] = [
   ...a2aCases,
   ...mailCases,
   ...teamCases,
+  ...registryCases,
+  ...taskCases,
+  ...readMailCases,
+  ...subscriptionCases,
+  ...streamCases,
+  ...eventCases,
 ]

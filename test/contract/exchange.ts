@@ -18,6 +18,8 @@ export interface Request {
   readonly isSlow?: true
   /** Calls that others make after a streamed answer has begun. */
   readonly meanwhile?: () => Promise<void>
+  /** A text of a streamed answer, with which `meanwhile` begins. Absent: its first bytes. */
+  readonly begun?: string
   /** Undoes what the case has done outside the gateway, after the answer. */
   readonly after?: () => void
 }
@@ -31,12 +33,17 @@ export interface World {
 export type Arrange = (world: World) => Promise<Request> | Request
 
 /** A whole gateway of its own with a fixed clock and address, so that no case depends on another. */
-export async function inWorld<T>(act: (world: World) => Promise<T>, more: Overrides = {}): Promise<T> {
+export async function inWorld<T>(
+  act: (world: World) => Promise<T>,
+  more: Overrides = {},
+  settings: Record<string, string> = {},
+): Promise<T> {
   const clock = new FakeClock()
   const env = {
     ROUSE_PUBLIC_URL: 'https://rouse.example',
     ROUSE_GRPC_PUBLIC_TARGET: 'rouse.example:4521',
     ROUSE_WEBHOOK_ALLOW: '127.0.0.0/8',
+    ...settings,
   }
   await using gateway = await startGateway({ env, overrides: { clock, random: () => 0, ...more } })
   return await act({ gateway, clock })
@@ -44,31 +51,33 @@ export async function inWorld<T>(act: (world: World) => Promise<T>, more: Overri
 
 /** Makes the request that `arrange` asks for, and writes both halves down. `more`: for a gateway that is not as usual. */
 export function exchange(arrange: Arrange, more: Overrides = {}): Promise<Files> {
-  return inWorld(async (world) => {
-    const asks = await arrange(world)
-    const { method, path, key = world.gateway.adminKey, headers = {}, body, isSlow, meanwhile, after } = asks
-    const sentHeaders = {
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    }
-    const send = isSlow ? fetchSlowly : headers.host === undefined ? fetch : fetchAs(headers.host)
-    const response = await send(world.gateway.url + path, {
-      method,
-      headers: sentHeaders,
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await readAnswer(response, meanwhile)
-    after?.()
-    const stable = createPlaceholders()
-    const request = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
-    const answer = {
-      status: response.status,
-      headers: stableHeaders(Object.fromEntries(response.headers)),
-      ...(text === '' ? {} : { body: parsed(text) }),
-    }
-    return { 'request.json': stable(pretty(request)), 'answer.json': stable(pretty(answer)) }
-  }, more)
+  return inWorld(async (world) => record(world.gateway, await arrange(world)), more)
+}
+
+/** Makes a request, and writes it and its answer down. */
+export async function record(gateway: Pick<TestGateway, 'adminKey' | 'url'>, asks: Request): Promise<Files> {
+  const { method, path, key = gateway.adminKey, headers = {}, body, isSlow, after } = asks
+  const sentHeaders = {
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...headers,
+  }
+  const send = isSlow ? fetchSlowly : headers.host === undefined ? fetch : fetchAs(headers.host)
+  const response = await send(gateway.url + path, {
+    method,
+    headers: sentHeaders,
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await readAnswer(response, asks)
+  after?.()
+  const stable = createPlaceholders()
+  const request = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
+  const answer = {
+    status: response.status,
+    headers: stableHeaders(Object.fromEntries(response.headers)),
+    ...(text === '' ? {} : { body: readable(text, response.headers.get('content-type')) }),
+  }
+  return { 'request.json': stable(pretty(request)), 'answer.json': stable(pretty(answer)) }
 }
 
 interface Sent {
@@ -113,16 +122,21 @@ export function stableHeaders(headers: Readonly<Record<string, unknown>>): Recor
   )
 }
 
-async function readAnswer(response: Response, meanwhile: Request['meanwhile']): Promise<string> {
+async function readAnswer(response: Response, { meanwhile, begun = '' }: Request): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
+  let acts = meanwhile
   for await (const chunk of response.body ?? []) {
-    if (text === '') await meanwhile?.()
     text += decoder.decode(chunk, { stream: true })
+    if (!text.includes(begun)) continue
+    await acts?.()
+    acts = undefined
   }
   return text
 }
 
-function parsed(text: string): unknown {
+/** JSON as its value; a stream of events as their texts, one on a line; anything else as it is. */
+function readable(text: string, type: string | null): unknown {
+  if (type?.startsWith('text/event-stream')) return text.split('\n\n').slice(0, -1)
   return text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text
 }

@@ -67,7 +67,8 @@ export const mailCases: readonly FixtureCase[] = [
   problem('rate-limited', 'A sender over its rate limit learns how long to wait.', async (world) => {
     const { lola } = await people(world)
     const again = { to: '@donna', subject: 'Again' }
-    for (let n = 0; n < 300; n++) await world.gateway.call('POST', '/v1/messages', again, { key: lola.key })
+    const send = () => world.gateway.call('POST', '/v1/messages', again, { key: lola.key })
+    for (let n = 0; n < 3; n++) await Promise.all(Array.from({ length: 100 }, send))
     return post('/v1/messages', again, lola)
   }),
   problem('storm-breaker', 'Two agents that answer each other without end are blocked for a while.', async (world) => {

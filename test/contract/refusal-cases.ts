@@ -47,7 +47,8 @@ export const refusalCases: readonly FixtureCase[] = [
     const lola = await world.gateway.addAgent('@lola')
     const others = [await world.gateway.addAgent('@mike'), await world.gateway.addAgent('@ines')]
     for (const { key } of [...others, lola]) {
-      for (let n = 0; n < 200; n++) await world.gateway.call('POST', '/v1/messages', again, { key })
+      const send = () => world.gateway.call('POST', '/v1/messages', again, { key })
+      await Promise.all(Array.from({ length: 200 }, send))
     }
     return post('/v1/messages', again, lola.key)
   }),
