@@ -51,7 +51,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
 
   // storage
   requirePrivateDirectory(config.dataDir, log)
-  const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock))
+  const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock, log))
   await ensureProject(db, defaultProject)
   const audit = undo.use(new Audit({ db, clock, log }))
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { writersOf } from '../fronts/every-front.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { startGateway } from '../support/gateway.ts'
 import { databaseUrlFor, runSql } from '../support/store.ts'
@@ -24,6 +25,7 @@ test('a PostgreSQL that accepts no writes makes the gateway not ready, until it 
       (answer) => answer.status === status && answer.body.store === true,
     )
   try {
+    const writers = await writersOf(gateway)
     expect((await untilReady(200)).body).toEqual({
       status: 'ready',
       store: true,
@@ -33,9 +35,10 @@ test('a PostgreSQL that accepts no writes makes the gateway not ready, until it 
     })
     await alterRole('set default_transaction_read_only = on')
     expect((await untilReady(503)).body).toMatchObject({ status: 'not-ready', store: true, writes: false })
-    expect((await gateway.call('POST', '/v1/agents', { handle: 'donna' })).status).toBe(503)
+    await writers.refused()
     await alterRole('reset default_transaction_read_only')
     expect((await untilReady(200)).body).toMatchObject({ writes: true, dispatcher: true })
+    await writers.served()
   } finally {
     await gateway[Symbol.asyncDispose]()
     await runSql(admin, `drop owned by ${role}; drop role ${role}`).catch(() => {})

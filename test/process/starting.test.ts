@@ -1,8 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { HttpServer } from '../../src/fronts/http/http-server.ts'
+import { smallFileSystem } from '../faults/little-room.ts'
 import { runRouse, startProcessGateway } from '../support/process-gateway.ts'
 import { buildWords } from '../support/program/rouse-words.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -74,6 +76,28 @@ describe('a data directory that cannot be used', () => {
     await expectNamed(join(file, 'data'))
   })
 
+  test.skipIf(onPostgres)('its user may not write there', async ({ skip }) => {
+    if (process.getuid?.() === 0) return skip('Root may write everywhere.')
+    const dataDir = mkdtempSync(join(scratch, 'closed-'))
+    chmodSync(dataDir, 0o500)
+    expect((await expectNamed(dataDir)).stderr).toContain('Make it writable for this user')
+  })
+
+  test.skipIf(onPostgres)('its file system is read-only, or full', async ({ skip }) => {
+    using room = smallFileSystem()
+    if (!room) return skip('This user or this system cannot mount a file system.')
+    const { dataDir } = room
+    const first = await startProcessGateway({}, { dataDir })
+    await first.kill('SIGTERM')
+    execFileSync('mount', ['-o', 'remount,ro', dataDir])
+    for (const path of [dataDir, join(dataDir, 'new')]) {
+      expect((await expectNamed(path)).stderr).toContain('Make it writable for this user')
+    }
+    execFileSync('mount', ['-o', 'remount,rw', dataDir])
+    room.fill(first)
+    expect((await expectNamed(dataDir)).stderr).toContain('no free space')
+  })
+
   test('the store is not a database', async () => {
     const dataDir = mkdtempSync(join(scratch, 'store-'))
     writeFileSync(join(dataDir, 'rouse.db'), 'this is no database, however long it may be. '.repeat(200))
@@ -81,12 +105,13 @@ describe('a data directory that cannot be used', () => {
   })
 })
 
-async function expectNamed(dataDir: string): Promise<void> {
+async function expectNamed(dataDir: string) {
   const ended = await refused(['--data-dir', dataDir, '--port', '0'])
   expect(ended).toMatchObject({ code: 1, stdout: '' })
   expect(ended.stderr).toContain(dataDir)
   expect(ended.stderr).not.toContain('Another gateway')
   expect(ended.stderr).not.toContain('    at ')
+  return ended
 }
 
 async function refused(argv: readonly string[], env: Record<string, string> = {}) {

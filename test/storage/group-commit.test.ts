@@ -1,4 +1,3 @@
-import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import type { Transaction } from '../../src/storage/database.ts'
@@ -219,19 +218,6 @@ test('a full disk is storage-unavailable, stores nothing of that write, and ends
   writer.raw.pragma('max_page_count = 1000000')
   await commits.transaction((tx) => tx.run(bulky, {}))
   expect(ids()).toEqual(small.status === 'fulfilled' ? [1] : [])
-})
-
-test('a store that another process has locked for writing is storage-unavailable, and serves again afterwards', async () => {
-  writer.raw.pragma('busy_timeout = 1')
-  const other = new Sqlite(`${directory.path}/test.db`)
-  other.exec('BEGIN IMMEDIATE')
-  await expect(commits.transaction((tx) => tx.run(insert, { id: 1 }))).rejects.toMatchObject({
-    code: 'storage-unavailable',
-  })
-  other.exec('ROLLBACK')
-  other.close()
-  await commits.transaction((tx) => tx.run(insert, { id: 1 }))
-  expect(ids()).toEqual([1])
 })
 
 test('a statement without one of its parameters is refused with the name of it', async () => {

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Printer } from '../../client/printer.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { readVersion } from '../../lib/version.ts'
@@ -81,6 +81,7 @@ async function start(gateway: RunningGateway, config: ServeConfig) {
 }
 
 function explained(error: NodeJS.ErrnoException & { port?: number }, { http, dataDir }: ServeConfig): Error {
+  const directory = resolve(dataDir)
   const port = error.port ?? http.port
   const [flag, variable] = port === http.port ? ['--port', 'ROUSE_PORT'] : ['--grpc-port', 'ROUSE_GRPC_PORT']
   const another = `another port: rouse serve ${flag} ${port + 10} (${variable}; 0 = any free one)`
@@ -89,8 +90,18 @@ function explained(error: NodeJS.ErrnoException & { port?: number }, { http, dat
     // A file that may not be read has this code too.
     ...(error.syscall === 'listen' && { EACCES: `This user may not listen on port ${port}. Choose ${another}.` }),
     EADDRNOTAVAIL: `This machine has no address ${http.host}. Choose another one with --host.`,
-    SQLITE_NOTADB: `${resolve(dataDir, 'rouse.db')} is no SQLite database. Move it away, or choose another directory with --data-dir.`,
+    SQLITE_NOTADB: `${join(directory, 'rouse.db')} is no SQLite database. Move it away, or choose another directory with --data-dir.`,
   }
-  const reason = reasons[error.code ?? '']
+  const code = error.code ?? ''
+  const isOfStore = code.startsWith('SQLITE_') || error.path?.startsWith(directory)
+  const reason = reasons[code] ?? (isOfStore ? unwritable(code, error.message, directory) : undefined)
   return reason ? new Error(reason, { cause: error }) : error
+}
+
+/** undefined: something else is wrong. A new directory in a read-only one is ENOENT. */
+function unwritable(code: string, reason: string, directory: string): string | undefined {
+  const another = 'or choose another directory with --data-dir (ROUSE_DATA_DIR).'
+  if (/^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code)) return `There is no free space in ${directory}. Free some, ${another}`
+  if (!/^(EACCES|EPERM|EROFS|ENOENT|SQLITE_(READONLY|CANTOPEN|PERM))/.test(code)) return undefined
+  return `The gateway cannot write in ${directory} (${reason}). Make it writable for this user, ${another}`
 }

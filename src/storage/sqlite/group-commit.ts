@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { type Logger, silentLogger } from '../../logger/logger.ts'
 import { BeforeCommitWork } from '../before-commit.ts'
 import type { Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
@@ -8,6 +9,7 @@ import type { Connection } from './connection.ts'
 import { openTransaction } from './open-transaction.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'
 import { WalRoom } from './wal-room.ts'
+import { WriteLock } from './write-lock.ts'
 
 /** The most writers that share a commit: bounds how long the first of them waits for the last. */
 const groupMax = 512
@@ -49,6 +51,7 @@ export class GroupCommit {
   readonly #clock: Clock
   readonly #checkpoints: Checkpoints | undefined
   readonly #room: WalRoom
+  readonly #lock: WriteLock
   readonly #queue: Writer[] = []
   // Prepared, because they run for many writers.
   readonly #savepoint: () => void
@@ -63,11 +66,18 @@ export class GroupCommit {
   #failure: Problem | undefined
 
   /** Without `checkpoints` only the connection itself makes some, when the log is large. */
-  constructor(connection: Connection, disk: Flushable, clock: Clock, checkpoints?: Checkpoints) {
+  constructor(
+    connection: Connection,
+    disk: Flushable,
+    clock: Clock,
+    checkpoints?: Checkpoints,
+    log: Logger = silentLogger,
+  ) {
     this.#connection = connection
     this.#disk = disk
     this.#checkpoints = checkpoints
     this.#room = new WalRoom(connection.raw, clock)
+    this.#lock = new WriteLock(connection.raw, clock, log)
     this.#clock = clock
     this.#savepoint = connection.control('SAVEPOINT writer')
     this.#release = connection.control('RELEASE writer')
@@ -128,14 +138,14 @@ export class GroupCommit {
     let run = this.#separateGroups > 0 ? this.#runSeparately : this.#runWriter
     if (this.#separateGroups > 0) this.#separateGroups--
     try {
-      raw.exec('BEGIN IMMEDIATE')
+      await this.#lock.begin()
       for (;;) {
         while (settled.length < group.length) {
           const result = await run.call(this, group[settled.length]!)
           if (result) settled.push(result)
           else {
-            raw.exec('ROLLBACK')
-            raw.exec('BEGIN IMMEDIATE')
+            this.#lock.rollBack()
+            await this.#lock.begin()
             settled.length = 0
             run = this.#runSeparately
             this.#separateGroups = separateAfterFailure
@@ -149,7 +159,7 @@ export class GroupCommit {
       hooks.push(...(await this.#close(settled)))
       raw.exec('COMMIT')
     } catch (error) {
-      rollBack(raw)
+      this.#lock.rollBack()
       throw error
     }
     this.#flushing = this.#flush(settled, hooks)
@@ -236,12 +246,4 @@ export class GroupCommit {
 /** Throws the error of a writer when SQLite has rolled back all of the group: the disk is full, or failed. */
 function requireTransaction({ raw }: Connection, error: unknown): void {
   if (!raw.inTransaction) throw error
-}
-
-function rollBack(raw: Connection['raw']): void {
-  try {
-    if (raw.inTransaction) raw.exec('ROLLBACK')
-  } catch {
-    // SQLite has already rolled back; the first error is the one to report.
-  }
 }

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import type Sqlite from 'better-sqlite3'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { type Logger, silentLogger } from '../../logger/logger.ts'
 import type { Database, Transaction } from '../database.ts'
 import { pendingMigrations } from '../migrations.ts'
 import type { Statement } from '../statement.ts'
@@ -11,6 +12,7 @@ import { Checkpoints } from './checkpoints/checkpoints.ts'
 import { Connection } from './connection.ts'
 import { lockFile } from './file-lock.ts'
 import { GroupCommit } from './group-commit.ts'
+import { storageProblem } from './storage-problem.ts'
 
 const sync = promisify(fdatasync)
 
@@ -49,17 +51,17 @@ export class SqliteDatabase implements Database {
   readonly #unlock: () => void
   #closing: Promise<void> | undefined
 
-  private constructor(path: string, writer: Connection, clock: Clock, unlock: () => void) {
+  private constructor(path: string, writer: Connection, clock: Clock, log: Logger, unlock: () => void) {
     this.#writer = writer
     this.#reader = new Connection(path, { readonly: true })
     this.#wal = new WalFile(path)
     this.#checkpoints = new Checkpoints(writer, clock)
-    this.#commits = new GroupCommit(writer, this.#wal, clock, this.#checkpoints)
+    this.#commits = new GroupCommit(writer, this.#wal, clock, this.#checkpoints, log)
     this.#unlock = unlock
   }
 
   /** Opens or creates the store and migrates its schema. */
-  static open(directory: string, clock: Clock): SqliteDatabase {
+  static open(directory: string, clock: Clock, log = silentLogger): SqliteDatabase {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const unlock = lockDirectory(directory)
     let writer: Connection | undefined
@@ -68,7 +70,7 @@ export class SqliteDatabase implements Database {
       createPrivately(path)
       writer = new Connection(path, { readonly: false })
       migrate(writer.raw, clock.now())
-      return new SqliteDatabase(path, writer, clock, unlock)
+      return new SqliteDatabase(path, writer, clock, log, unlock)
     } catch (error) {
       writer?.close()
       unlock()
@@ -77,11 +79,11 @@ export class SqliteDatabase implements Database {
   }
 
   async all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]> {
-    return this.#onceDurable(this.#open().all(statement, params))
+    return this.#onceDurable(translated(() => this.#open().all(statement, params)))
   }
 
   async get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | undefined> {
-    return this.#onceDurable(this.#open().get(statement, params))
+    return this.#onceDurable(translated(() => this.#open().get(statement, params)))
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -118,6 +120,14 @@ export class SqliteDatabase implements Database {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
+  }
+}
+
+function translated<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw storageProblem(error)
   }
 }
 

@@ -1,12 +1,23 @@
 import { Problem } from '../../errors.ts'
 
-const outages = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|CANTOPEN|NOMEM)/
+export const lockedRemedy =
+  'Another program holds a lock on it: end that program, such as a sqlite3 shell with an open transaction.'
+
+/** The errors of the machine and not of a statement, with what to do about each. */
+const remedies: readonly (readonly [code: RegExp, remedy: string])[] = [
+  [/^SQLITE_(BUSY|LOCKED)/, lockedRemedy],
+  [/^SQLITE_FULL/, 'Free space on the disk.'],
+  [/^SQLITE_(READONLY|CANTOPEN|PERM)/, 'Make its file and its directory writable for the user of the gateway.'],
+  [/^SQLITE_(IOERR|PROTOCOL|NOMEM)/, 'Free space on the disk, or check it.'],
+]
 
 /** Translates an SQLite error caused by the machine (disk full, I/O) into `storage-unavailable`; returns any other error unchanged. */
 export function storageProblem(error: unknown): unknown {
-  if (!isSqliteError(error) || !outages.test(error.code)) return error
+  if (!isSqliteError(error)) return error
+  const [, remedy] = remedies.find(([code]) => code.test(error.code)) ?? []
+  if (remedy === undefined) return error
   return new Problem('storage-unavailable', {
-    detail: `The store refused the write (${error.code}); nothing was written. Free space on the disk, and try again.`,
+    detail: `The store is not available (${error.code}); nothing was written. ${remedy} Then try again.`,
     cause: error,
   })
 }
