@@ -6,6 +6,7 @@ import { announcers } from '../rules/announcers.ts'
 import { isCalled } from './arrivals.ts'
 import { endsLease } from './lease-columns.ts'
 import { releaseWithDigest } from './released-store.ts'
+import { endRetries } from './unfinished-store.ts'
 
 // A run that is under way ends: its next one sends the digest.
 const announceActive = statement<{ id: string; dueAt: number; now: number }>(sql`update subscription
@@ -26,7 +27,8 @@ const announceNone = statement<{ id: string }>(
  */
 export async function announceWaiting(tx: Transaction, id: string, dueAt: number): Promise<void> {
   await releaseWithDigest(tx, id)
-  if ((await tx.run(announceActive, { id, dueAt, now: tx.now })) === 0) await tx.run(announceLater, { id, now: tx.now })
+  if ((await tx.run(announceActive, { id, dueAt, now: tx.now })) > 0) await endRetries(tx, id)
+  else await tx.run(announceLater, { id, now: tx.now })
 }
 
 /** Ends what `announceWaiting` has requested. */

@@ -3,7 +3,7 @@ import type { DeliveryState, WakeSubscription } from '../../registry/subscriptio
 import { Collision, type Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { endsLease } from './lease-columns.ts'
-import { dropUnfinished } from './unfinished-store.ts'
+import { dropUnfinished, endRetries } from './unfinished-store.ts'
 
 interface Known {
   knownAt: number
@@ -82,4 +82,5 @@ export async function changeState(tx: Transaction, before: WakeSubscription, sta
   })
   if (changed === 0) throw new Collision(`Subscription ${before.id} was changed meanwhile.`)
   if (cursorLogId !== before.cursorLogId) await dropUnfinished(tx, before.id)
+  if (generation !== before.generation) await endRetries(tx, before.id)
 }

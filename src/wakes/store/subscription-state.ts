@@ -11,6 +11,7 @@ import { p, type SQL, sql, statement } from '../../storage/statement.ts'
 import { type HarnessTarget, isDeliverable, liveStatus } from '../../words/targets.ts'
 import type { LeaseKey } from './lease.ts'
 import { endsLease } from './lease-columns.ts'
+import { endRetries } from './unfinished-store.ts'
 
 /**
  * The condition that a subscription may become `to`: from every status that the table of transitions allows, or only from these
@@ -129,7 +130,9 @@ export async function resumeSubscriptionsOfSession(
 ): Promise<string[]> {
   const resumed: string[] = []
   for (const subscription of await tx.all(pausedOfSession, { sessionId, reason })) {
-    if ((await tx.run(resume, { ...resumedAs(subscription, tx.now), reason })) > 0) resumed.push(subscription.id)
+    if ((await tx.run(resume, { ...resumedAs(subscription, tx.now), reason })) === 0) continue
+    await endRetries(tx, subscription.id)
+    resumed.push(subscription.id)
   }
   return resumed
 }
@@ -148,7 +151,9 @@ interface RevivedSubscription {
 export async function reviveSubscriptionsOf(tx: Transaction, agentId: string): Promise<RevivedSubscription[]> {
   const revived: RevivedSubscription[] = []
   for (const { reason, ...subscription } of await tx.all(degradedOf, { agentId })) {
-    if ((await tx.run(revive, resumedAs(subscription, tx.now))) > 0) revived.push({ id: subscription.id, reason })
+    if ((await tx.run(revive, resumedAs(subscription, tx.now))) === 0) continue
+    await endRetries(tx, subscription.id)
+    revived.push({ id: subscription.id, reason })
   }
   return revived
 }

@@ -39,6 +39,13 @@ const drop = statement<{ subscriptionId: string; now: number }>(
     where subscription_id = ${p('subscriptionId')} and emission is not null`,
 )
 
+// Replays go before everything else, and the emission of one has the id of its request, which stays the same.
+const endRetrying = statement<{ subscriptionId: string; now: number }>(
+  sql`update delivery set outcome = 'failed', next_attempt_at = null, updated_at = ${p('now')}
+    where subscription_id = ${p('subscriptionId')} and next_attempt_at is not null and outcome = 'pending' and emission is null
+      and not exists (select 1 from replay where subscription_id = ${p('subscriptionId')})`,
+)
+
 /**
  * Keeps an emission as it is, with its attempts, until its outcome is recorded. So it is sent again under the same `eventId` and with
  * the same body, whatever happens to its stream or to the gateway. Call it while the subscription's lease is held.
@@ -74,4 +81,9 @@ export async function readUnfinished(db: Reader, subscriptionId: string): Promis
 /** Drops the kept emissions: the events after the cursor are sent again. A receipt that came stays recorded. */
 export async function dropUnfinished(tx: Transaction, subscriptionId: string): Promise<void> {
   await tx.run(drop, { subscriptionId, now: tx.now })
+}
+
+/** Ends the records of emissions that were to be tried again, when a new generation begins: their events come in another emission. */
+export async function endRetries(tx: Transaction, subscriptionId: string): Promise<void> {
+  await tx.run(endRetrying, { subscriptionId, now: tx.now })
 }
