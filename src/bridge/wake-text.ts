@@ -1,5 +1,6 @@
 import { clip, plain } from '../client/terminal-text.ts'
 import { withoutMentions } from '../client/wakes/inert-text.ts'
+import { nudge, nudgeText } from '../client/wakes/nudge-text.ts'
 import { isFromUser } from '../client/wakes/prompt-text.ts'
 import type { Wake } from '../client/wakes/wake.ts'
 
@@ -44,6 +45,8 @@ export function wakeIdsIn(text: string): string[] {
 }
 
 function trustIn({ eventType, payload }: Wake): string {
+  // Nobody else's words are in it.
+  if (eventType === nudge) return ''
   if (eventType === 'wake/sent_to_me' && isFromUser(payload.from)) return 'Your user wrote it.'
   // A digest has messages of several.
   const what = eventType === 'wake/digest' ? 'What @operator wrote is from your user. The rest' : 'This'
@@ -67,6 +70,8 @@ function headline({ eventType, payload }: Wake): string {
       return `News for you: ${quoted(payload.summary, lengthMax.summary)}.`
     case 'wake/test':
       return 'This is a test of how you are woken. There is nothing to do.'
+    case nudge:
+      return nudgeText(payload).why
     default:
       return `${name(eventType)}.`
   }
@@ -74,6 +79,7 @@ function headline({ eventType, payload }: Wake): string {
 
 function howToRead({ eventType, payload }: Wake): string {
   if (eventType === 'wake/test') return ''
+  if (eventType === nudge) return nudgeText(payload).next
   if (eventType === 'wake/task_state_changed')
     return `Read it with the tool get_task (or: rouse task get ${idOf(payload.taskId)}).`
   if (eventType === 'wake/digest')

@@ -87,3 +87,30 @@ test('what others wrote names no file that a harness would add to it', () => {
   ).text
   expect(digest).not.toContain('@secret')
 })
+
+// S3-4
+test('a nudge says why it comes and the one next action, and is of no other agent', () => {
+  const payload = {
+    agent: '@donna',
+    mode: 'nudge',
+    reason: 'unread_mail_and_open_task',
+    unread: 2,
+    openTasks: 1,
+    oldestAt: '2026-11-27T09:00:00.000Z',
+    next: 'rouse inbox --unread',
+  }
+  const { text, lines } = outgoingWake(wakeOf('wake/heartbeat_pulse', payload))
+  expect(lines).toBe(
+    [
+      `[Rouse ${own}]`,
+      'The gateway reminds you: you have 2 unread messages and 1 open task, the oldest since 2026-11-27T09:00:00.000Z.',
+      'Next: rouse inbox --unread',
+    ].join('\n'),
+  )
+  expect(text).not.toContain('another agent')
+})
+
+test('a nudge whose payload says nothing that is known still names a next action', () => {
+  const { text } = outgoingWake(wakeOf('wake/heartbeat_pulse', { unread: '7', openTasks: -1, next: 7, oldestAt: [] }))
+  expect(text).toBe(`[Rouse ${own}] The gateway reminds you: something of yours waits. Next: rouse inbox --unread`)
+})

@@ -3,6 +3,7 @@ import { withoutSecrets } from '../secret-input.ts'
 import { clip, plain } from '../terminal-text.ts'
 import type { CommandAccess } from './command-access.ts'
 import { inertValue, inertWord } from './inert-text.ts'
+import { nudge, nudgeText } from './nudge-text.ts'
 import type { Wake } from './wake.ts'
 import { promptOf, type WakeContext } from './wake-context.ts'
 
@@ -144,8 +145,14 @@ function environmentOf(wake: Wake, { env, access, context }: WakeCommandOptions)
     ROUSE_THREAD_ID: inertValue(message?.threadId),
     ROUSE_FROM: inertValue(payload.from ?? message?.from ?? task?.originator),
     ROUSE_SUBJECT: inertValue(payload.subject ?? message?.subject),
-    ROUSE_TEXT: context && inertWord(promptOf(context).slice(0, textMax).toWellFormed()),
+    ROUSE_TEXT: textOf(wake, context),
   }
+}
+
+/** The text of a nudge is all that there is to it: it names no message and no task. */
+function textOf({ eventType, payload }: Wake, context: WakeContext | undefined): string | undefined {
+  if (eventType === nudge) return inertWord(Object.values(nudgeText(payload)).join('\n'))
+  return context && inertWord(promptOf(context).slice(0, textMax).toWellFormed())
 }
 
 function stopGroup(child: ChildProcess): void {

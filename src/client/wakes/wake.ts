@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { clip, plain } from '../terminal-text.ts'
+import { nudge, nudgeText } from './nudge-text.ts'
 
 /** The fields of a wake's body that the receiver reads. */
 export interface Wake {
@@ -48,6 +49,10 @@ function detail({ eventType, payload }: Wake): string {
       return `${plain(payload.scope)} by ${plain(payload.grantedBy)}`
     case 'wake/digest':
       return plain(payload.summary)
+    case nudge: {
+      const { why, next } = nudgeText(payload)
+      return `${why} ${next}`
+    }
     default:
       return Object.keys(payload).length > 0 ? plain(payload) : ''
   }
