@@ -36,14 +36,19 @@ export const sizeLimits = {
   page: limit(1 * MiB, 'bytes', 'a page of a list; a page that would be larger has fewer entries'),
   values: limit(20_000, 'values', 'values in a body'),
   depth: limit(64, 'levels', 'nested arrays and objects in a body'),
+  // Readers of protocol buffers accept 100 messages in one another, and an object in `data` takes three.
+  contentDepth: limit(32, 'levels', 'nested arrays and objects in a message, an artifact or metadata'),
   id: limit(500, 'characters', 'an id, a key, a name or a concept that a client chooses'),
-  idempotencyKey: limit(255, 'characters', 'an idempotency key'),
   url: limit(2_048, 'characters', 'a URL or a URI'),
   items: limit(100, 'items', 'entries of a list in a request, where no other limit is named'),
   parts: limit(1_000, 'items', 'parts of a message or an artifact chunk'),
   metadata: limit(64 * KiB, 'bytes', 'metadata of a message or a request, and the payload of a mail'),
   settings: limit(4 * KiB, 'bytes', 'filters of a wake subscription, and capabilities of a session, as JSON'),
-  description: limit(32 * KiB, 'bytes', 'the description of an agent, and the parameters of an MCP initialize'),
+  description: limit(
+    32 * KiB,
+    'bytes',
+    'the description of an agent, and the initialize and the subscribed URIs of an MCP session',
+  ),
   mailBody: limit(256 * KiB, 'characters', 'the body of a mail'),
   taskItems: limit(10_000, 'items', 'messages of a task, and artifact chunks of a task'),
   taskBytes: limit(128 * MiB, 'bytes', 'messages, artifacts and metadata of a task'),
@@ -67,8 +72,11 @@ export const connectionLimits = {
   headers: limit(15, 'seconds', 'a TLS handshake, the headers of a request, and the first gRPC call with a valid key'),
   request: limit(120, 'seconds', 'the arrival of a whole request'),
   readerStall: limit(30, 'seconds', 'the time in which a client reads nothing of what it was sent'),
-  grpcCalls: limit(100, 'at a time', 'calls on a gRPC connection'),
-  unprovenCalls: limit(100, 'items', 'gRPC calls of an address without a valid key at once; ten more each second'),
+  grpcCalls: limit(
+    100,
+    'at a time',
+    'calls on a gRPC connection, and of an address without a valid key, which may begin ten more each second',
+  ),
 } as const satisfies Record<string, Limit>
 
 /** All callers of a gateway together, and callers without a valid key. */

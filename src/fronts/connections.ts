@@ -90,7 +90,7 @@ export class Connections {
 const remedies = {
   connections: 'Raise ROUSE_CONNECTIONS, or find out who holds them.',
   connectionsPerAddress: 'Raise ROUSE_CONNECTIONS_PER_ADDRESS; behind a proxy set it to 0 and count there.',
-  unprovenCalls: 'Find the program at this address that begins gRPC calls without a valid key, and stop it.',
+  grpcCalls: 'Find the program at this address that begins gRPC calls without a valid key, and stop it.',
 }
 
 /** Returns `host:port` of the other side, in the form that gRPC uses. */

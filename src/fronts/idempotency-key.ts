@@ -4,7 +4,7 @@ import { sizeLimits } from '../limits.ts'
 
 /** Returns the idempotency key of a header or of metadata: a repeated send is answered with the first one. Errors: `invalid-request`. */
 export function idempotencyKey(key: string | undefined): string | undefined {
-  const { max } = sizeLimits.idempotencyKey
+  const { max } = sizeLimits.id
   if (key === undefined) return key
   const fits = key.length >= 1 && key.length <= max
   if (fits && isOneLine(key)) return key

@@ -1,6 +1,6 @@
 import { Problem } from '../errors.ts'
 import type { Sweep } from '../lib/sweeper.ts'
-import { KiB, sizeLimits } from '../limits.ts'
+import { sizeLimits } from '../limits.ts'
 import type { Base } from '../log/core.ts'
 import { type Caller, operates } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
@@ -25,7 +25,7 @@ const sessionsOfAgent = 200
 /** The time after which an unused session ends, in ms. */
 const idleMs = 86_400_000
 /** The URIs of a session's subscriptions together, as JSON: every request of the session reads them. */
-export const uriBytesMax = 16 * KiB
+export const uriBytesMax = sizeLimits.description.max
 
 export interface McpSessionContext extends Base {
   /** Notifies every gateway that a session has changed or ended. */
@@ -38,8 +38,8 @@ const batchMax = 100
 const openSweepMs = idleMs / 4
 
 /**
- * Begins a session and returns its `Mcp-Session-Id`. Of more sessions of a key, or of an agent, than `mcpSessionsOfKey` and
- * `mcpSessionsOfAgent` the ones end that were not used for the longest time: clients that crash never end theirs.
+ * Begins a session and returns its `Mcp-Session-Id`. Of more sessions of a key, or of an agent, than `sessionsOfKey` and
+ * `sessionsOfAgent` the ones end that were not used for the longest time: clients that crash never end theirs.
  */
 export async function beginMcpSession(
   { db, changed }: McpSessionContext,
@@ -115,7 +115,7 @@ export async function setSessionLevel({ db, changed }: McpSessionContext, id: st
   changed(id)
 }
 
-/** Subscribes a session to a resource, or ends that. Errors: `limit-exceeded` beyond `mcpResources` and `mcpUriBytes`. */
+/** Subscribes a session to a resource, or ends that. Errors: `limit-exceeded` beyond `items` and `description`. */
 export async function subscribeToResource(
   { db, changed }: McpSessionContext,
   id: string,
@@ -143,7 +143,7 @@ function requireRoomForResource(uris: readonly string[]): void {
     throw new Problem('limit-exceeded', {
       field: 'uri',
       detail: `uri: the URIs that this session is subscribed to would have more than ${uriBytesMax} bytes together. Unsubscribe from one, or send a shorter URI.`,
-      extra: { limit: 'uriBytes', max: uriBytesMax },
+      extra: { limit: 'description', max: uriBytesMax },
     })
   }
 }

@@ -33,7 +33,4 @@ export const outboundLimits = {
   runsOfAgent: { max: 512 },
   /** To origins that let attempts time out; half of them for one project. */
   slowAttempts: { max: 256 },
-  /** Seconds of a test in the queue; then it is refused. */
-  testWait: { max: 5 },
-  testsOfAgent: { max: 4 },
 } as const

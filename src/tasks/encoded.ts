@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { sizeLimits } from '../limits.ts'
 
 /** A message or an artifact chunk as the store keeps it. */
 export interface Encoded {
@@ -12,8 +13,7 @@ export interface Encoded {
 
 /** The bytes that a value adds to the size, beside its text. */
 const valueBytes = 32
-/** Readers of protocol buffers accept 100 messages in one another, and an object in `data` takes three. */
-const depthMax = 32
+const depthMax = sizeLimits.contentDepth.max
 
 /** Encodes a message or an artifact chunk. Errors: `invalid-request`. */
 export function encode(value: object, field: string): Encoded {

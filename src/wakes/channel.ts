@@ -71,10 +71,7 @@ export interface DeliveryOrder<To extends Subscription = Subscription> {
 export type TestOrder<To extends Subscription = Subscription> = Pick<
   DeliveryOrder<To>,
   'subscription' | 'agentIdentity' | 'emission' | 'signal'
-> & {
-  /** Whether the gateway itself asks: then it counts against no bound of its agent's tests. */
-  readonly isProbe?: boolean
-}
+>
 
 /** A wake as it is sent: the exact bytes that are signed, and the headers that sign them. */
 export interface SignedWake {

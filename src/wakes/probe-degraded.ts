@@ -56,7 +56,6 @@ export function probeSweep(context: ProbeContext): Sweep {
         agentIdentity,
         emission,
         signal,
-        isProbe: true,
       })
     } catch (err) {
       log.debug({ err, subscriptionId: subscription.id }, 'wake.not_probed')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { newUuid } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
-import { Semaphores } from '../lib/semaphores.ts'
+import { type Release, Semaphores } from '../lib/semaphores.ts'
 import type { LogEvent } from '../log/event.ts'
 import type { PushSubscription, PushTarget } from '../registry/subscriptions/subscription.ts'
 import { outboundLimits } from '../security/outbound-limits.ts'
@@ -10,48 +10,13 @@ import type { SecretBox } from '../security/secret.ts'
 import type { Channel, DeliveryOrder } from '../wakes/channel.ts'
 import { PreparedKey, standardHeaders } from '../words/signature.ts'
 import { type BuildRequest, deliverWithRetries, type WebhookRequest, type WebhookTools } from './attempts.ts'
-import { createTestAttempt } from './test-attempt.ts'
+import { attemptTest } from './test-attempt.ts'
 
 /** Bodies with fewer characters than this are not counted: what is in flight bounds them. */
-export const largeBody = 256 * 1024
-
-/**
- * Bounds the text of large bodies that each agent has in memory: a receiver that does not read keeps one until its attempt ends.
- * A single body may always be sent, whatever its size. Sizes are in characters.
- */
-export class BodiesAtOnce {
-  readonly #max: number
-  readonly #held = new Map<string, number>()
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  hasRoom(agentId: string, size: number): boolean {
-    const held = this.#held.get(agentId)
-    return size < largeBody || held === undefined || held + size <= this.#max
-  }
-
-  /** Counts a body until the result is called; undefined: there is no room for it now. */
-  take(agentId: string, size: number): (() => void) | undefined {
-    if (!this.hasRoom(agentId, size)) return undefined
-    if (size < largeBody) return () => {}
-    this.#held.set(agentId, this.heldBy(agentId) + size)
-    let isFree = false
-    return () => {
-      if (isFree) return
-      isFree = true
-      const left = this.heldBy(agentId) - size
-      if (left > 0) this.#held.set(agentId, left)
-      else this.#held.delete(agentId)
-    }
-  }
-
-  /** The characters of an agent's bodies that are counted now. */
-  heldBy(agentId: string): number {
-    return this.#held.get(agentId) ?? 0
-  }
-}
+const largeBody = 256 * 1024
+/** The large bodies that an agent has in memory: a receiver that does not read keeps one until its attempt ends. */
+const bodiesOfAgent = { max: outboundLimits.pushBodies.max, queued: 0 }
+const renderedOfAgent = { max: outboundLimits.pushesRendered.max, queued: Number.POSITIVE_INFINITY }
 
 /** A push notification as it is sent. */
 interface RenderedPush {
@@ -81,12 +46,15 @@ export function createPushChannel(
   render: RenderPush,
   signToken: SignToken,
 ): Channel<PushSubscription> {
-  const attempt = createTestAttempt(tools)
-  const bodies = new BodiesAtOnce(outboundLimits.pushBodies.max)
+  const bodies = new Semaphores()
   const rendering = new Semaphores()
   return {
     deliver: async (order) => deliverWithRetries(tools, order, requestFor(order)),
-    attempt: async (order) => attempt(order, requestFor(order)),
+    attempt: async (order) => attemptTest(tools, order, requestFor(order)),
+  }
+
+  async function takeRoom(agentId: string, size: number): Promise<Release | undefined> {
+    return size < largeBody ? () => {} : bodies.enter(agentId, bodiesOfAgent, size)
   }
 
   function requestFor(order: Pick<DeliveryOrder<PushSubscription>, 'subscription' | 'emission'>): BuildRequest {
@@ -101,19 +69,18 @@ export function createPushChannel(
     let size = 0
     return async () => {
       if (kept) return signed(kept)
-      if (!bodies.hasRoom(agentId, size)) return 'no-room'
-      const leave = await rendering.enter(agentId, {
-        max: outboundLimits.pushesRendered.max,
-        queued: Number.POSITIVE_INFINITY,
-      })!
-      let done: (() => void) | undefined
+      // Its size is known since the first attempt.
+      let done = await takeRoom(agentId, size)
+      if (!done) return 'no-room'
+      const leave = await rendering.enter(agentId, renderedOfAgent)
       try {
-        // Its size is known since the first attempt.
-        if (!bodies.hasRoom(agentId, size)) return 'no-room'
         const rendered = await render(event, target.protocolVersion)
-        size = rendered.body.length
-        done = bodies.take(agentId, size)
-        if (!done) return 'no-room'
+        if (rendered.body.length !== size) {
+          done()
+          size = rendered.body.length
+          done = await takeRoom(agentId, size)
+          if (!done) return 'no-room'
+        }
         // Kept until the next attempt, a large body would take memory for hours.
         if (size < largeBody) kept = rendered
         return { ...(await signed(rendered)), done }

@@ -30,9 +30,9 @@ interface RestField {
 
 /** What clients may fill as they like. It is measured whole, as JSON. */
 const contents: readonly [RegExp, string][] = [
-  [/(^|\.)parts\[\]\.(text|raw|url|data|metadata|\*)(\.\*)?$/, '`body`, 32 levels'],
-  [/(^|\.)(message|artifact|artifacts\[\])\.(metadata|\*)(\.\*)?$/, '`body`, 32 levels'],
-  [/^payload(\.\*)?$/, '`metadata`, 32 levels'],
+  [/(^|\.)parts\[\]\.(text|raw|url|data|metadata|\*)(\.\*)?$/, '`body`, `contentDepth`'],
+  [/(^|\.)(message|artifact|artifacts\[\])\.(metadata|\*)(\.\*)?$/, '`body`, `contentDepth`'],
+  [/^payload(\.\*)?$/, '`metadata`, `contentDepth`'],
 ]
 
 /** Returns every field of every REST route with what bounds it, in the order of the routes. */

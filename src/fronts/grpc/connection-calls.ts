@@ -75,12 +75,12 @@ export class ConnectionCalls {
   }
 
   get #unproven() {
-    const { unprovenCalls: size } = this.#bounds
+    const { grpcCalls: size } = this.#bounds
     return { size, windowMs: (size * 1000) / unprovenPerSecond }
   }
 
   #refuse(socket: Socket, network: string): void {
-    this.#refusals.note('unprovenCalls', this.#bounds.unprovenCalls, network)
+    this.#refusals.note('grpcCalls', this.#bounds.grpcCalls, network)
     socket.destroy()
   }
 }

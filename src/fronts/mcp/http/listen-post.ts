@@ -99,7 +99,11 @@ function listenedIn({ params }: JSONRPCRequest): readonly unknown[] {
     throw tooMany('items', items.max, `names at most ${items.max} resources, of ${url.max} characters each.`)
   }
   if (bytesOfUris(uris) > uriBytesMax) {
-    throw tooMany('uriBytes', uriBytesMax, `has more than ${uriBytesMax} bytes. Name fewer resources, or shorter URIs.`)
+    throw tooMany(
+      'description',
+      uriBytesMax,
+      `has more than ${uriBytesMax} bytes. Name fewer resources, or shorter URIs.`,
+    )
   }
   return uris
 }

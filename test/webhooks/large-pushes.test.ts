@@ -1,56 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BodiesAtOnce, largeBody } from '../../src/webhooks/push-channel.ts'
 import { wireTo } from '../a2a/wire.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { advanceUntil } from '../wakes/acts.ts'
-
-test('an agent has no more large bodies than there is room for, but always one, and all that ends is given back', () => {
-  const max = 4 * largeBody
-  const agents = ['a', 'b'] as const
-  const act = fc.oneof(
-    fc.record({
-      kind: fc.constant('take'),
-      agent: fc.constantFrom(...agents),
-      size: fc.integer({ min: 0, max: 6 * largeBody }),
-    }),
-    fc.record({ kind: fc.constant('end'), nth: fc.integer({ min: 0, max: 20 }) }),
-  )
-  fc.assert(
-    fc.property(fc.array(act, { maxLength: 60 }), (acts) => {
-      const bodies = new BodiesAtOnce(max)
-      const open: { agent: string; size: number; done: () => void }[] = []
-      const largeOf = (agent: string) => open.filter((one) => one.agent === agent && one.size >= largeBody)
-      for (const one of acts) {
-        if ('nth' in one) {
-          for (const ended of open.splice(one.nth, 1)) {
-            ended.done()
-            // A second call changes nothing.
-            ended.done()
-          }
-          continue
-        }
-        const { agent, size } = one
-        const could = bodies.hasRoom(agent, size)
-        const done = bodies.take(agent, size)
-        expect(done !== undefined).toBe(could)
-        if (size < largeBody || largeOf(agent).length === 0) expect(done).toBeDefined()
-        if (done) open.push({ agent, size, done })
-        for (const name of agents) {
-          const large = largeOf(name)
-          const held = large.reduce((sum, { size }) => sum + size, 0)
-          expect(bodies.heldBy(name)).toBe(held)
-          if (large.length > 1) expect(held).toBeLessThanOrEqual(max)
-        }
-      }
-      for (const { done } of open) done()
-      for (const name of agents) expect(bodies.heldBy(name)).toBe(0)
-    }),
-  )
-})
 
 test('large pushes to receivers that do not answer wait for each other; small ones do not, and none is lost', async () => {
   const clock = new FakeClock()
