@@ -149,6 +149,11 @@ export type WakeEnd =
     }
   /**
    * Nothing was handed over, and the gateway may try again. After `handingOver` it is `unknown`, unless `isUntouched`: the harness has
-   * said that it does not have it, so that it cannot begin two turns.
+   * said that it does not have it, so that it cannot begin two turns. `givenUp`: called when the gateway does not try again.
    */
-  | { readonly step: 'failed'; readonly detail: string; readonly isUntouched?: true }
+  | {
+      readonly step: 'failed'
+      readonly detail: string
+      readonly isUntouched?: true
+      readonly givenUp?: () => Promise<void>
+    }

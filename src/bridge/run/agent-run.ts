@@ -79,7 +79,7 @@ export class AgentRun {
     this.#outbox = new ReceiptOutbox({
       gateway,
       refused: (error) => this.#state.reportRefused(error),
-      givenUp: (eventId) => note(`The wake ${eventId} is given up. Its mail stays unread: rouse inbox --unread`),
+      note,
     })
     this.#recovery = new Recovery({ gateway, now, note, times })
     const reported = () => this.#conversations.reported()
@@ -106,11 +106,11 @@ export class AgentRun {
       otherWriters: (wake, senders, signal) => otherWriters(gateway, profile.identity, wake, senders, signal),
       now,
       note,
-      send: (receipt) => {
+      send: (receipt, givenUp) => {
         this.#last.unshift(receipt)
         this.#last.length = Math.min(this.#last.length, lastMax)
         noteReceipt(receipt)
-        this.#outbox.add(receipt)
+        this.#outbox.add(receipt, givenUp)
         if (meaningOf(receipt.step) === 'delivered') this.#recovery.arrived()
       },
     })

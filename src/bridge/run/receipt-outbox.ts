@@ -22,8 +22,8 @@ interface OutboxOptions {
   readonly gateway: GatewayClient
   /** Called with a refusal that does not pass: the key was revoked. */
   readonly refused: (error: unknown) => void
-  /** Called with a wake that has failed, and that the gateway does not send again. */
-  readonly givenUp: (eventId: string) => void
+  /** A line for the user. */
+  readonly note: (text: string) => void
 }
 
 const retryMs = { first: 1_000, max: 30_000 } as const
@@ -36,6 +36,8 @@ const waitingMax = 1_000
 export class ReceiptOutbox {
   readonly #options: OutboxOptions
   readonly #waiting: OutgoingReceipt[] = []
+  /** What is done when the gateway does not send a failed wake again. */
+  readonly #givenUp = new WeakMap<OutgoingReceipt, () => Promise<void>>()
   readonly #stopping = new AbortController()
   #sending: Promise<void> | undefined
 
@@ -43,12 +45,15 @@ export class ReceiptOutbox {
     this.#options = options
   }
 
-  add({ source, detail, ...receipt }: OutgoingReceipt): void {
-    this.#waiting.push({
+  /** `givenUp`: called when the gateway answers that it does not send the wake again. */
+  add({ source, detail, ...receipt }: OutgoingReceipt, givenUp?: () => Promise<void>): void {
+    const added = {
       ...receipt,
       ...(source ? { source: clip(plain(source), textMax.source) } : {}),
       ...(detail ? { detail: clip(plain(detail), textMax.detail) } : {}),
-    })
+    }
+    this.#waiting.push(added)
+    if (givenUp) this.#givenUp.set(added, givenUp)
     if (this.#waiting.length > waitingMax) this.#waiting.shift()
     this.#sending ??= this.#send().finally(() => {
       this.#sending = undefined
@@ -75,8 +80,9 @@ export class ReceiptOutbox {
       const transport = { signal: new AbortController().signal, timeoutMs, mail: 'none' as const }
       try {
         const { receipts } = await this.#options.gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })
-        for (const [at, { eventId, outcome }] of receipts.entries()) {
-          if (outcome === 'failed' && body[at]?.step === 'failed') this.#options.givenUp(eventId)
+        for (const [at, { outcome }] of receipts.entries()) {
+          const sent = body[at]
+          if (outcome === 'failed' && sent?.step === 'failed') await this.#giveUp(sent)
         }
         delayMs = retryMs.first
       } catch (error) {
@@ -91,5 +97,13 @@ export class ReceiptOutbox {
       // Meanwhile the oldest may have made room for others.
       for (const sent of body) if (this.#waiting[0] === sent) this.#waiting.shift()
     }
+  }
+  /** Never rejects. */
+  async #giveUp(receipt: OutgoingReceipt): Promise<void> {
+    const { note } = this.#options
+    note(`The wake ${receipt.eventId} is given up. Its mail stays unread: rouse inbox --unread`)
+    await this.#givenUp
+      .get(receipt)?.()
+      .catch(({ message }: Error) => note(`  Its task was not moved: ${plain(message)}`))
   }
 }

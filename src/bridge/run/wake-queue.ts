@@ -32,7 +32,7 @@ interface QueueParts
   readonly guard: (senders: readonly string[]) => ReturnType<AttemptParts['guard']>
   /** Whose acts a wake is about. */
   readonly sendersOf: (wake: Wake, signal: AbortSignal) => Promise<readonly string[]>
-  readonly send: (receipt: OutgoingReceipt) => void
+  readonly send: (receipt: OutgoingReceipt, givenUp?: () => Promise<void>) => void
   /** Resolves when something changes that a held wake may wait for, or the signal aborts. */
   readonly changed: (end: AttemptEnd, signal: AbortSignal) => Promise<void>
   /** Whether its reader has read meanwhile what a held wake is about. */

@@ -22,7 +22,8 @@ interface RecordParts {
   /** The name of the agent in the journal. */
   readonly agent: string
   readonly now: () => number
-  readonly send: (receipt: OutgoingReceipt) => void
+  /** `givenUp`: called when the gateway answers that it does not send the wake again. */
+  readonly send: (receipt: OutgoingReceipt, givenUp?: () => Promise<void>) => void
   /** A line for the user. */
   readonly note: (text: string) => void
 }
@@ -67,7 +68,7 @@ export class WakeRecords {
       // It has happened all the same. When it comes again, it is looked for.
       this.#parts.note(`The end of the wake ${id} is not on record: ${(error as Error).message}`)
     }
-    this.#send(id, { step, detail, by, isEnd: true })
+    this.#send(id, { step, detail, by, isEnd: true }, step === 'failed' ? end.givenUp : undefined)
   }
 
   /** Tells the user that a wake of the gateway is of no use. */
@@ -81,8 +82,8 @@ export class WakeRecords {
     this.#send(id, { step, detail, by: harness ?? undefined, isEnd: true })
   }
 
-  #send(eventId: string, said: Said): void {
-    this.#parts.send(receiptOf(eventId, said, this.#parts.now()))
+  #send(eventId: string, said: Said, givenUp?: () => Promise<void>): void {
+    this.#parts.send(receiptOf(eventId, said, this.#parts.now()), givenUp)
   }
 }
 

@@ -50,10 +50,19 @@ function createExecAdapter(context: AdapterContext): Adapter {
 
   async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const source = wake.source ?? withoutSource(wake)
-    if (command === undefined) return { step: 'failed', detail: howToSet }
-    if (tools.signal.aborted) return bridgeStops
-    if (!existsSync(session.cwd!)) return { step: 'failed', detail: `The directory ${session.cwd} is gone.` }
     const { gateway } = tools
+    /** Nobody waits for ever for a task whose command has failed for good. Source: D48. */
+    const failTask = async (why: string): Promise<void> => {
+      if (!gateway || onFailure === 'keep') return
+      const failed = await failTasks(gateway, source.agentIdentity, await readWakeContext(gateway, source), why)
+      for (const id of failed) context.note(`  Task ${plain(id)} is failed now, and says why.`)
+    }
+    const notBegun = { givenUp: () => failTask('The command for this task could not be started.') }
+    if (command === undefined) return { step: 'failed', detail: howToSet, ...notBegun }
+    if (tools.signal.aborted) return bridgeStops
+    if (!existsSync(session.cwd!)) {
+      return { step: 'failed', detail: `The directory ${session.cwd} is gone.`, ...notBegun }
+    }
     const access = gateway && (await accessOf(gateway))
     const about = gateway && (await readWakeContext(gateway, source))
     await tools.handingOver(route)
@@ -74,15 +83,14 @@ function createExecAdapter(context: AdapterContext): Adapter {
     if (failure === undefined) {
       return { step: 'delivered', detail: `the command ended with 0 after ${context.now() - startedAt} ms` }
     }
+    const givenUp = () => failTask(whyFailed(failure, lastLine))
     // It may already have done something, unless its exit code says that it has not.
-    if (!hasStarted || exitCode === tryAgain)
-      return { step: 'failed', detail: `the command ${failure}`, isUntouched: true }
+    if (!hasStarted || exitCode === tryAgain) {
+      return { step: 'failed', detail: `the command ${failure}`, isUntouched: true, givenUp }
+    }
     if (tools.signal.aborted)
       return { step: 'unknown', detail: `the bridge stopped while the command ran; it ${failure}` }
-    if (gateway && about && onFailure === 'fail') {
-      const failed = await failTasks(gateway, source.agentIdentity, about, whyFailed(failure, lastLine)).catch(() => [])
-      for (const id of failed) context.note(`  Task ${plain(id)} is failed now, and says why.`)
-    }
+    await givenUp().catch(() => {})
     return { step: 'unknown', detail: `the command ${failure}${lastLine === '' ? '' : `: ${lastLine}`}` }
   }
 
