@@ -111,3 +111,40 @@ test.each([
   const { code, stderr } = await run(argv)
   expect([code, stderr]).toEqual([2, expect.stringContaining(hint)])
 })
+
+// S1-47, S4-12: what REST and MCP can tag, the command line can too
+test('mail, replies and sends are tagged, and the inbox finds them by their concept', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const mike = await gateway.addAgent('mike')
+  const concepts = ['--concept', 'handover', '--concept', 'release']
+  const id = idIn((await run(['mail', '@donna', 'Next: the migration', ...concepts], as(gateway, mike))).stdout)
+  await run(['mail', '@donna', 'Something else'], as(gateway, mike))
+  await run(['send', '@donna', 'Please review', '--concept', 'handover'], as(gateway))
+  const found = await run(['inbox', '--concept', 'handover', '--json'], as(gateway, donna))
+  expect(JSON.parse(found.stdout).messages).toMatchObject([
+    { subject: 'Please review', taggedConcepts: ['handover'] },
+    { subject: 'Next: the migration', taggedConcepts: ['handover', 'release'] },
+  ])
+  const reply = ['reply', id, 'I go on', '--concept', 'release']
+  await run(reply, as(gateway, donna))
+  const answer = await run(['inbox', '--concept', 'release', '--json'], as(gateway, mike))
+  expect(JSON.parse(answer.stdout).messages).toMatchObject([{ inReplyTo: id, taggedConcepts: ['release'] }])
+})
+
+// S2-7
+test('a signal needs no text, and its payload is checked', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const signal = (payload: string) => ['mail', '@donna', '--signal-type', 'StatusUpdate', '--payload', payload]
+  expect((await run(signal('{"description":"done","artifacts":[]}'), as(gateway))).code).toBe(0)
+  const read = await run(['inbox', '--signal-type', 'StatusUpdate', '--json'], as(gateway, donna))
+  expect(JSON.parse(read.stdout).messages).toMatchObject([
+    { signalType: 'StatusUpdate', payload: { description: 'done', artifacts: [] } },
+  ])
+  for (const payload of ['{', '[]', '"text"']) {
+    const refused = await run(signal(payload), as(gateway))
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--payload: give a JSON object')])
+  }
+  expect((await run(signal('{}'), as(gateway))).stderr).toContain('description')
+})

@@ -3,6 +3,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
+import { advanceUntil, stateOf } from '../wakes/acts.ts'
 
 async function world(surface: string, coalesceWindow: number) {
   const clock = new FakeClock()
@@ -60,6 +61,25 @@ test('a surface that is pushed to waits for its wake, also through its window', 
   w.clock.advance(30_000)
   await w.receiver.waitFor(1)
   await until(w.methods, ([method]) => method === 'push')
+  expect(await w.ask()).toEqual([])
+})
+
+// S2-21
+test('on a surface that is pushed to, mail whose wake has failed goes along with the next answer', async () => {
+  await using w = await world('claude_code', 0)
+  w.receiver.respond(503)
+  await w.send('one')
+  const read = { ...w.donna, key: w.gateway.adminKey }
+  const failing = () => stateOf(w.gateway, read, w.sub.id)
+  await advanceUntil(w.clock, 1_000, failing, ({ failedInARow }) => failedInARow === 1)
+  expect(await w.ask()).toEqual(['one'])
+  // A wake that arrives is trusted again.
+  w.receiver.respond(200)
+  await w.send('two')
+  await until(failing, ({ failedInARow }) => failedInARow === 0)
+  await until(w.methods, ([, method]) => method === 'push')
+  w.receiver.respond(503)
+  await w.send('three')
   expect(await w.ask()).toEqual([])
 })
 

@@ -11,6 +11,7 @@ interface InboxOptions {
   agent?: string
   type?: MessageType
   signalType?: string
+  concept?: string
   limit?: number
   pageToken?: string
 }
@@ -20,11 +21,13 @@ export function registerInbox(parent: Command, io: Io): void {
     'rouse inbox --unread',
     'rouse inbox --agent @donna          # needs her permission or the admin key',
     'rouse inbox --type question --json',
+    'rouse inbox --concept sunset-protocol-handover   # what the session before has left',
   ])
     .option('--unread', 'only messages without a status yet, oldest first')
     .option('--agent <agent>', 'read the inbox of this agent')
     .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
     .option('--signal-type <type>', 'only signals of this type')
+    .option('--concept <concept>', 'only mail with this tagged concept')
     .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1, 200))
     .option('--page-token <token>', 'the next page: the token at the end of the previous page')
     .action(async (options: InboxOptions, command: Command) => {
@@ -35,6 +38,7 @@ export function registerInbox(parent: Command, io: Io): void {
         agent: rest.agent,
         type: rest.type,
         signalType: rest.signalType,
+        taggedConcept: rest.concept,
         limit: rest.limit,
         pageToken: rest.pageToken,
       }

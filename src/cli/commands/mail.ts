@@ -2,11 +2,12 @@ import type { Command } from 'commander'
 import { UsageError } from '../../client/failure.ts'
 import type { BodyOf } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { MessageType } from '../../words/mail.ts'
 import type { Priority, WakePolicy } from '../../words/policies.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { messageType, priority, wakePolicy } from '../options/option-values.ts'
-import { readText } from '../options/text-input.ts'
+import { collect, messageType, priority, wakePolicy } from '../options/option-values.ts'
+import { optionText, readText } from '../options/text-input.ts'
 import { sentText } from '../output/mail-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 
@@ -17,6 +18,9 @@ interface MailOptions {
   ref?: string
   priority?: Priority
   wakePolicy?: WakePolicy
+  concept?: string[]
+  signalType?: string
+  payload?: string
   idempotencyKey?: string
 }
 
@@ -31,6 +35,8 @@ export function registerMail(parent: Command, io: Io): void {
       'rouse mail @donna "The build is red, please look" --ref issue-7',
       'rouse mail has-telegram "Who has the phone?" --type question',
       'rouse mail "*" "Main is frozen" --subject Freeze',
+      'rouse mail @donna "Next: the migration" --concept sunset-protocol-handover   # her next session finds it',
+      'rouse mail @donna --signal-type StatusUpdate --payload \'{"description":"done","artifacts":[]}\'',
       'npm test 2>&1 | rouse mail @donna - --subject "The tests"   # the text from standard input',
       'rouse mail web:@mike "Your turn"                      # an agent of another project',
     ],
@@ -57,18 +63,38 @@ function addMailOptions(command: Command): Command {
     .option('--subject <text>', 'one line (default: the first line of the text)')
     .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
     .option('--ref <ref>', 'what it is about: an issue, a commit, a path')
+    .option('--concept <concept>', 'a tagged concept, by which it is found and filtered; repeatable', collect)
+    .option('--signal-type <type>', 'a signal for the program that reads it, e.g. ReviewRequested')
+    .option('--payload <json>', 'the data of the signal: a JSON object; - is standard input')
     .option('--priority <priority>', 'high, normal or low', priority)
     .option('--wake-policy <policy>', "immediate, next_turn or silent (default: the recipient's setting)", wakePolicy)
     .option('--idempotency-key <key>', 'a repeat with the same key makes no second message')
 }
 
 function content(io: Io, words: readonly string[], options: MailOptions): NewMessage {
-  const { subject, type, ref, priority, wakePolicy } = options
+  const { subject, type, ref, priority, wakePolicy, concept: taggedConcepts, signalType } = options
   const body = readText(io, { words, file: options.file }) || undefined
-  if (body === undefined && subject === undefined) {
-    throw new UsageError('The message is empty: give a text, - for standard input, --file or --subject.')
+  const payload = payloadOf(io, options)
+  if (body === undefined && subject === undefined && signalType === undefined) {
+    throw new UsageError('The message is empty: give a text, - for standard input, --file, --subject or --signal-type.')
   }
-  return { subject, body, type, ref, priority, wakePolicy }
+  return { subject, body, type, ref, priority, wakePolicy, taggedConcepts, signalType, payload }
+}
+
+function payloadOf(io: Io, options: MailOptions): JsonObject | undefined {
+  const text = optionText(io, options.payload, undefined)
+  if (text === undefined) return undefined
+  const payload = parsed(text)
+  if (!isJsonObject(payload)) throw new UsageError('--payload: give a JSON object, for example {"description":"done"}.')
+  return payload
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 async function post(io: Io, command: Command, message: NewMessage, { idempotencyKey }: MailOptions): Promise<void> {

@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { nearestNames } from '../../lib/nearest-names.ts'
 import type { Priority, WakePolicy } from '../../words/policies.ts'
 import { ownIds } from '../ids/own-ids.ts'
-import { priority, wakePolicy } from '../options/option-values.ts'
+import { collect, priority, wakePolicy } from '../options/option-values.ts'
 import { requireText } from '../options/text-input.ts'
 import { fields } from '../output/table.ts'
 import { artifactText, howToAnswer, messageText } from '../output/task-view.ts'
@@ -25,6 +25,7 @@ interface SendOptions {
   wait?: true
   priority?: Priority
   wakePolicy?: WakePolicy
+  concept?: string[]
 }
 
 export function registerSend(parent: Command, io: Io): void {
@@ -44,6 +45,7 @@ export function registerSend(parent: Command, io: Io): void {
     .option('--wait', 'wait until the task is finished (exit code 0, or 4 without success) or asks something (5)')
     .option('--priority <priority>', 'high, normal or low', priority)
     .option('--wake-policy <policy>', "immediate, next_turn or silent (default: the recipient's setting)", wakePolicy)
+    .option('--concept <concept>', 'a tagged concept, by which its mail is found and filtered; repeatable', collect)
     .option('--idempotency-key <key>', 'a repeat with the same key makes no second task')
     .action(async (agent: string | undefined, rest: string[], options: SendOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
@@ -102,9 +104,10 @@ async function recipientOf(gateway: GatewayClient, { agent, rest, taskId, file }
   return to(task.agent, agent === undefined || isAgent ? rest : [agent, ...rest])
 }
 
-/** The gateway reads both from the metadata of an A2A message. */
-function metadataOf({ priority, wakePolicy }: SendOptions): { metadata?: object } {
-  return priority === undefined && wakePolicy === undefined ? {} : { metadata: { priority, wakePolicy } }
+/** The gateway reads these from the metadata of an A2A message. */
+function metadataOf({ priority, wakePolicy, concept: taggedConcepts }: SendOptions): { metadata?: object } {
+  const metadata = { priority, wakePolicy, taggedConcepts }
+  return Object.values(metadata).every((value) => value === undefined) ? {} : { metadata }
 }
 
 /** The same key makes the same message id, so that the gateway sees one request twice. */

@@ -17,11 +17,14 @@ interface WakeRoute {
 const delivering = harnessTargets.filter((target) => targets[target].evidence === 'delivered')
 const routesOf = statement<{ agentId: string }, { filters: string; coalesceMs: number }>(
   sql`select filters, min(coalesce_ms) as "coalesceMs" from subscription where agent_id = ${p('agentId')} and kind = 'wake'
-    and trigger = 'SENT_TO_ME' and status = 'active' and harness_target in ${sql.raw(`('${delivering.join("', '")}')`)}
+    and trigger = 'SENT_TO_ME' and status = 'active' and failed_in_a_row = 0 and harness_target in ${sql.raw(`('${delivering.join("', '")}')`)}
   group by filters`,
 )
 
-/** Returns how the active subscriptions of an agent bring it mail: what was only written may never be read. Source: D14. */
+/**
+ * Returns how the active subscriptions of an agent bring it mail: what was only written may never be read, and after a wake that has failed
+ * the next call is the better way. Source: D14, S2-21.
+ */
 export async function readWakeRoutes(db: Reader, agentId: string): Promise<WakeRoute[]> {
   const rows = await db.all(routesOf, { agentId })
   return rows.map(({ filters, coalesceMs }) => ({ filters: JSON.parse(filters) as Filters, coalesceMs }))
