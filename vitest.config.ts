@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { built, fromBuild } from './test/support/from-build.ts'
-import { LongestFirst } from './test/support/longest-first.ts'
 import { workerRun } from './test/support/short-run.ts'
 
 // Kills, full disks and lying receivers take minutes, and so do attackers and programs of other vendors: npm run test:faults,
@@ -54,7 +53,6 @@ export default defineConfig({
     // A worker loads the gateway once, for all its files. What a file must leave behind it, it says to test/support/ends.ts.
     isolate: false,
     setupFiles: ['test/support/each-file.ts'],
-    sequence: { sequencer: LongestFirst },
     // Tests wait for stores, processes and deadlines as much as they work: five at a time, also on two cores.
     maxWorkers: availableParallelism() > 1 ? 5 : 2,
     projects: [
