@@ -1,13 +1,6 @@
 import express, { type Express, type RequestHandler, type Response } from 'express'
-import type { CardSigner } from '../agent-card/signing.ts'
-import type { HandoffContext } from '../claims/handoff.ts'
 import { Problem, toProblem } from '../errors.ts'
-import type { MailWaits } from '../mailbox/delivery/mail-waits.ts'
-import type { PiggybackContext } from '../mailbox/delivery/piggyback.ts'
-import type { MailContext } from '../mailbox/sending/send-mail.ts'
-import type { SessionContext } from '../sessions/context.ts'
-import type { SubscriptionContext } from '../subscriptions/context.ts'
-import { type AgentFrontContext, agentRoutes } from './a2a/agent-routes.ts'
+import { agentRoutes } from './a2a/agent-routes.ts'
 import { answerA2aProblem } from './a2a/answer.ts'
 import type { RestOperation } from './access/operation.ts'
 import { recordAnswers, recordRest } from './access/rest-access.ts'
@@ -19,27 +12,8 @@ import { callInSession } from './mcp/http/call-in-session.ts'
 import type { McpFrontContext } from './mcp/http/context.ts'
 import { mcpRoutes } from './mcp/http/routes.ts'
 import { createLocalApi } from './mcp/local-api.ts'
-import type { ReadinessProbe } from './readiness.ts'
 import { answerOpenRoutes, answerRoutes } from './rest/answer-route.ts'
 import { openTable, restTable } from './rest/table.ts'
-import type { WakeStreamFrontContext } from './rest/wake-stream/stream.ts'
-
-export interface FrontContext extends AgentFrontContext {
-  readonly signer: CardSigner
-  readonly subscriptions: SubscriptionContext
-  readonly wakeStreams: WakeStreamFrontContext['wakeStreams']
-  readonly publicUrl: string
-  readonly mail: MailContext & PiggybackContext
-  readonly mailWaits: MailWaits
-  readonly claims: HandoffContext
-  readonly sessions: SessionContext
-  readonly instanceKey: string
-  readonly readiness: ReadinessProbe
-  readonly revoked: (ids: readonly string[]) => void
-  readonly mcp: McpFrontContext['mcp']
-  /** Tells the dispatcher that a subscription has changed. */
-  readonly changed: (subscriptionId: string) => void
-}
 
 /** Not every store can carry U+0000, so no id, name or query may hold it. */
 const refuseUnstorableUrl: RequestHandler = (req, _res, next) => {
@@ -48,7 +22,7 @@ const refuseUnstorableUrl: RequestHandler = (req, _res, next) => {
 }
 
 /** Everything that answers HTTP: A2A for peers, REST for harnesses and operators. */
-export function createFront(context: FrontContext): Express {
+export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express {
   const { log, admission } = context
   const app = express()
   app.disable('x-powered-by')
@@ -79,7 +53,7 @@ export function createFront(context: FrontContext): Express {
     actInProject(context),
     answerRoutes(restTable, context),
   )
-  const callApi = callInSession({ db: context.db, findSession: context.mail.findSession }, createLocalApi(context))
+  const callApi = callInSession(context, createLocalApi(context))
   app.use('/mcp', mcpRoutes({ callApi, ...context }))
   app.use(notFound)
   app.use(problemHandler(log, context.wrongKeys))

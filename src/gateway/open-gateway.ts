@@ -136,9 +136,15 @@ export async function openGateway(config: Config, world: World): Promise<Running
     },
     { clock, log },
   )
-  const a2a = {
+  const context = {
     ...tasks,
+    ...features,
     cards,
+    signer,
+    publicUrl,
+    wakeStreams,
+    instanceKey: keys.instanceKey,
+    readiness,
     adminKey: keys.adminKey,
     wrongKeys: new WrongKeys(world, clientAddress, config.wrongKeysMax),
     blockingTimeoutMs: config.a2a.blockingTimeoutMs,
@@ -157,16 +163,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     revoked,
     changed,
   }
-  const front: Express = createFront({
-    ...a2a,
-    signer,
-    instanceKey: keys.instanceKey,
-    ...features,
-    mcp,
-    wakeStreams,
-    publicUrl,
-    readiness,
-  })
+  const front: Express = createFront({ ...context, mcp })
 
   // sweeps
   const { isClockRight } = cluster
@@ -198,7 +195,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   await cluster.start()
   engine.start()
   startSweepers()
-  ports.serve(front, async (edge) => (await import('../fronts/grpc/services.ts')).createGrpcServices(a2a, edge))
+  ports.serve(front, async (edge) => (await import('../fronts/grpc/services.ts')).createGrpcServices(context, edge))
 
   const resources = undo.move()
   return {

@@ -8,18 +8,19 @@ import { defaultProject } from '../registry/projects/project-store.ts'
 import type { AdminKey } from '../security/admin-key.ts'
 import { looksLikeJwt } from '../security/jwt-claims.ts'
 import { hashSecret } from '../security/secret.ts'
-import type { Reader } from '../storage/database.ts'
+import type { Database, Reader } from '../storage/database.ts'
 import { operatorRoles, parseScopes } from '../words/callers.ts'
 import { type OpenCalls, revoked } from './open-calls.ts'
 import { callerOfToken, type TokenVerifier } from './token-caller.ts'
 
-/** What authentication needs. */
+/** Authentication works with this. */
 export interface AuthContext {
-  readonly db: Reader
+  readonly db: Database
   readonly clock: Clock
   readonly adminKey: AdminKey
   /** Verifies tokens of the configured issuers; absent: there are none. */
   readonly tokens?: TokenVerifier | undefined
+  readonly openCalls: OpenCalls
 }
 
 /**
@@ -36,17 +37,12 @@ export async function authenticate(context: AuthContext, bearer: string | undefi
   })
 }
 
-/** What a check needs of a caller whose key was found. */
-export interface StillValidContext extends Pick<AuthContext, 'adminKey' | 'clock'> {
-  readonly openCalls: OpenCalls
-}
-
 /**
  * Refuses a request whose key or token has ended since it was checked: a body may take minutes to arrive. Call it when the body is there.
  * Errors: `unauthenticated`.
  */
 export function requireStillValid(
-  { adminKey, clock, openCalls }: StillValidContext,
+  { adminKey, clock, openCalls }: AuthContext,
   caller: Caller,
   bearer: string | undefined,
 ): void {

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { a2aOperations, grpcOperation, rpcOperation } from '../../src/fronts/access/a2a-operations.ts'
 import { authorise } from '../../src/fronts/access/authorise.ts'
 import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
-import { createFront, type FrontContext } from '../../src/fronts/front.ts'
+import { createFront } from '../../src/fronts/front.ts'
 import { mcpOperations } from '../../src/fronts/mcp/http/mcp-table.ts'
 import { openTable, restOperations, restTable } from '../../src/fronts/rest/table.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
@@ -23,7 +23,7 @@ const context = {
   subscriptions: {},
   mail: { limits: {} },
   claims: {},
-} as unknown as FrontContext
+} as unknown as Parameters<typeof createFront>[0]
 const routedByExpress = routesOf(createFront(context).router)
 const rows = restOperations.map(({ route }) => route)
 

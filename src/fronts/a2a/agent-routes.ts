@@ -1,21 +1,20 @@
 import { restHandler } from '@a2a-js/sdk/server/express'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
-import type { WrongKeys } from '../../admission/wrong-keys.ts'
 import { cardVersionFor } from '../../agent-card/card-version.ts'
 import type { CardDocument, CardDocuments } from '../../agent-card/documents.ts'
-import { type AuthContext, authenticate, requireStillValid } from '../../identity/authenticate.ts'
+import { authenticate, requireStillValid } from '../../identity/authenticate.ts'
 import { Attachment } from '../../lib/attachment.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
 import { authoriseA2a, recordRefusedA2a, refuseOther } from '../access/a2a-access.ts'
-import type { AuditContext } from '../access/rest-access.ts'
+import type { FrontContext } from '../front-context.ts'
 import { admitRequest } from '../http/admit-request.ts'
 import { bearerKey, callerOf } from '../http/auth.ts'
-import { type BodyContext, parseJson } from '../http/json-body.ts'
+import { parseJson } from '../http/json-body.ts'
 import { inOrder } from '../in-order.ts'
 import { addRetryHeaders, sendA2aProblem } from './answer.ts'
-import type { A2aCall, CallContext } from './call.ts'
+import type { A2aCall } from './call.ts'
 import { type AgentAddress, findCalledAgent, requireMayCall, requireOpenAgent } from './called-agent.ts'
 import { cardAgent } from './card-agent.ts'
 import { checkEnvelope } from './envelope.ts'
@@ -23,23 +22,16 @@ import { HttpCall } from './http-call.ts'
 import { jsonRpcRoute } from './json-rpc.ts'
 import { checkVersionOfPath, completePushConfig, normaliseRequest } from './leniency.ts'
 import { checkParts } from './message-parts.ts'
-import { type A2aContext, DurableRequestHandler } from './request-handler.ts'
+import { DurableRequestHandler } from './request-handler.ts'
 
 /** Long enough to spare a busy gateway, short enough that a changed card is seen (specification §8.6). */
 const cardMaxAgeSeconds = 60
-
-export interface AgentFrontContext extends A2aContext, AuthContext, AuditContext, CallContext, BodyContext {
-  readonly db: A2aContext['db']
-  /** Called with each authenticated caller: its session counts as alive. */
-  readonly saw: (caller: Caller) => void
-  readonly wrongKeys: WrongKeys
-}
 
 /**
  * An agent's A2A address: its card, JSON-RPC at the address itself and HTTP+JSON below it, both in v1.0 and v0.3.
  * One pair of routers serves every agent; the called agent travels with the call.
  */
-export function agentRoutes(context: AgentFrontContext): Router {
+export function agentRoutes(context: FrontContext): Router {
   const router = Router({ mergeParams: true })
   const requestHandler = new DurableRequestHandler(context)
   const rpc = jsonRpcRoute(requestHandler, callOfRequest)
@@ -88,7 +80,7 @@ function callOfRequest(req: Request): A2aCall {
 }
 
 /** Authenticates the caller before anything of the agent is read: a request without a key must not cost large reads. */
-function identify(context: AgentFrontContext): RequestHandler {
+function identify(context: FrontContext): RequestHandler {
   return async (req, res, next) => {
     try {
       const caller = await authenticate(context, bearerKey(req))
@@ -110,7 +102,7 @@ function addressIn(req: Request): AgentAddress {
 
 /** Finds the agent that the path names. `authenticated` is called only where the answer depends on the caller. */
 function findCalled(
-  { db }: AgentFrontContext,
+  { db }: FrontContext,
   authenticated: (req: Request, res: Response) => Promise<Caller>,
 ): RequestHandler {
   return async (req, res, next) => {
@@ -122,14 +114,14 @@ function findCalled(
 }
 
 /** Refuses callers that may not call the agent: it takes a key, and unless the agent is public one of its project. */
-function requireCallable(context: AgentFrontContext): RequestHandler {
+function requireCallable(context: FrontContext): RequestHandler {
   return async (_req, res, next) => {
     res.locals.caller = await requireMayCall(context.db, callerOf(res), calledAgent(res))
     next()
   }
 }
 
-function beginCall(context: AgentFrontContext): RequestHandler {
+function beginCall(context: FrontContext): RequestHandler {
   return (req, res, next) => {
     requireStillValid(context, callerOf(res), bearerKey(req))
     const address = context.clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))

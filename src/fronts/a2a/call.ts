@@ -1,22 +1,12 @@
 import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
-import type { Admission } from '../../admission/admission.ts'
 import type { AuditFront } from '../../audit/entry.ts'
-import { type OpenCall, type OpenCallKind, type OpenCalls, revoked } from '../../identity/open-calls.ts'
+import { type OpenCall, type OpenCallKind, revoked } from '../../identity/open-calls.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
 import { beginChange } from '../access/changes.ts'
-
-/** The parts of the gateway that every call uses. */
-export interface CallContext {
-  readonly openCalls: OpenCalls
-  readonly admission: Admission
-  /** The most bytes of a task's history and artifacts in an answer. */
-  readonly answerMax: number
-  /** Aborts when the gateway stops. */
-  readonly stopping: AbortSignal
-}
+import type { FrontContext } from '../front-context.ts'
 
 /** The page that a client asks for. */
 export interface PageRequest {
@@ -59,12 +49,12 @@ export abstract class A2aCall {
   problem: string | undefined
   /** What the operation threw, for a transport with a form of its own for it. */
   failure: unknown
-  protected readonly context: CallContext
+  protected readonly context: FrontContext
   #openCall: OpenCall | undefined
   #signal: AbortSignal | undefined
   #loaded = () => {}
 
-  constructor(call: CallFacts, context: CallContext) {
+  constructor(call: CallFacts, context: FrontContext) {
     this.userName = call.caller.identity
     this.caller = call.caller
     this.agent = call.agent

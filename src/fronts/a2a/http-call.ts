@@ -3,10 +3,11 @@ import { revoked } from '../../identity/open-calls.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
+import type { FrontContext } from '../front-context.ts'
 import { EventStream, untilClosed } from '../http/sse.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { a2aErrorBody } from './answer.ts'
-import { A2aCall, type CallContext, type PageRequest } from './call.ts'
+import { A2aCall, type PageRequest } from './call.ts'
 
 /** An A2A call over JSON-RPC or HTTP+JSON. */
 export class HttpCall extends A2aCall {
@@ -15,7 +16,7 @@ export class HttpCall extends A2aCall {
   #stream: EventStream | undefined
 
   /** @param address the client's IP address */
-  constructor(req: Request, res: Response, context: CallContext, address: string) {
+  constructor(req: Request, res: Response, context: FrontContext, address: string) {
     const lastEventId = req.get('last-event-id')
     super(
       {

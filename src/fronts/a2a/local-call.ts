@@ -6,15 +6,11 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
-import { A2aCall, type CallContext } from './call.ts'
+import type { FrontContext } from '../front-context.ts'
+import { A2aCall } from './call.ts'
 import { type AgentAddress, findCalledAgent, requireMayCall } from './called-agent.ts'
 import { sendFlaw } from './message-parts.ts'
-import type { A2aContext } from './request-handler.ts'
 import { answerSend } from './send-from-call.ts'
-
-export interface LocalA2aContext extends A2aContext, CallContext {
-  readonly db: A2aContext['db']
-}
 
 /** A message to an agent from a caller that does not come over an A2A binding. */
 interface LocalSend {
@@ -35,7 +31,7 @@ interface LocalSend {
  * Sends a message as the operation SendMessage of A2A v1.0 does, with the same checks and records. Returns the SendMessageResponse
  * in JSON. Errors: problems.
  */
-export async function sendLocally(context: LocalA2aContext, send: LocalSend): Promise<JsonObject> {
+export async function sendLocally(context: FrontContext, send: LocalSend): Promise<JsonObject> {
   const { to, body, signal, waits, ...from } = send
   const agent = await findCalledAgent(context.db, to, async () => from.caller)
   const caller = await requireMayCall(context.db, from.caller, agent)
@@ -71,7 +67,7 @@ class LocalCall extends A2aCall {
 
   constructor(
     from: Pick<LocalSend, 'caller' | 'address' | 'idempotencyKey'> & { readonly agent: Agent },
-    context: CallContext,
+    context: FrontContext,
     client: Client,
   ) {
     super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp' }, context)

@@ -17,9 +17,7 @@ import {
   type TaskPushNotificationConfig,
 } from '@a2a-js/sdk'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
-import type { CardDocuments } from '../../agent-card/documents.ts'
 import { Problem } from '../../errors.ts'
-import type { Logger } from '../../logger/logger.ts'
 import type { Reader } from '../../storage/database.ts'
 import { listTasks, nextPageToken } from '../../tasks/list-tasks.ts'
 import { readWakePolicy } from '../../tasks/message-input.ts'
@@ -27,6 +25,7 @@ import { cancelTask } from '../../tasks/move-task.ts'
 import { loadTaskContents } from '../../tasks/read-task.ts'
 import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import type { A2aOperationName } from '../access/a2a-operations.ts'
+import type { FrontContext } from '../front-context.ts'
 import type { A2aCall } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { cardAgent } from './card-agent.ts'
@@ -34,7 +33,7 @@ import { toA2aError } from './errors.ts'
 import { historyLimit, listQuery } from './params.ts'
 import { createConfig, deleteConfig, getConfig, listConfigs } from './push-operations.ts'
 import { type OperationTools, runOperation, streamOperation } from './run-operation.ts'
-import { answerSend, type SendContext, sendFromCall } from './send-from-call.ts'
+import { answerSend, sendFromCall } from './send-from-call.ts'
 import { positionSeen, streamFromNow, streamSince } from './task-stream.ts'
 import { loadA2aTask, toA2aTask } from './task-view.ts'
 
@@ -47,21 +46,16 @@ const sharedCard: AgentCard = AgentCard.fromJSON({
   capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
 })
 
-export interface A2aContext extends SendContext {
-  readonly log: Logger
-  readonly cards: CardDocuments
-}
-
 /** A message's stream ends when its sender has to act. After `auth-required` the task continues without the sender. */
 const endsMessageStream = (state: TaskState): boolean => isTerminal(state) || state === 'input-required'
 
 /** The SDK's request handler on the durable store: any gateway can serve any call, and answers only what is stored. */
 export class DurableRequestHandler implements A2ARequestHandler {
-  readonly #context: A2aContext
+  readonly #context: FrontContext
   readonly #tools: OperationTools
 
   /** @param toError for a binding that has other errors than the specification's */
-  constructor(context: A2aContext, toError: typeof toA2aError = toA2aError) {
+  constructor(context: FrontContext, toError: typeof toA2aError = toA2aError) {
     this.#context = context
     this.#tools = { audit: context.audit, log: context.log, toError }
   }

@@ -4,11 +4,11 @@ import { toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger/logger.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import type { A2aOperationName } from '../access/a2a-operations.ts'
-import type { AuditContext } from '../access/rest-access.ts'
+import type { FrontContext } from '../front-context.ts'
 import { type A2aCall, callOf } from './call.ts'
 
 /** The audit, and how a binding reports a failure. */
-export interface OperationTools extends Pick<AuditContext, 'audit'> {
+export interface OperationTools extends Pick<FrontContext, 'audit'> {
   readonly log: Logger
   readonly toError: (error: unknown, log: Logger, operation: string) => A2AError
 }

@@ -6,7 +6,6 @@ import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { requireBoundedParts } from '../../tasks/bounded-parts.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
-import type { PushContext } from '../../tasks/push-config.ts'
 import { contentOfStarted } from '../../tasks/read-task.ts'
 import { type SendMessageInput, type SentMessage, sendMessage } from '../../tasks/send-message.ts'
 import { isInterrupted } from '../../tasks/state.ts'
@@ -16,7 +15,7 @@ import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
-import type { AuditContext } from '../access/rest-access.ts'
+import type { FrontContext } from '../front-context.ts'
 import type { A2aCall } from './call.ts'
 import { historyLimit, requireMessage, typed } from './params.ts'
 import { keepingConfig } from './push-operations.ts'
@@ -25,16 +24,11 @@ import { loadA2aTask, toA2aTask } from './task-view.ts'
 const newestChange = statement<{ taskId: string; projectId: string }, { data: string }>(sql`select data from event
   where task_id = ${p('taskId')} and project_id = ${p('projectId')} and type = 'task.state_changed' order by log_id desc limit 1`)
 
-export interface SendContext extends PushContext, AuditContext {
-  /** How long a blocking SendMessage waits, in ms. */
-  readonly blockingTimeoutMs: number
-}
-
 const isSettled = (state: TaskState): boolean => isTerminal(state) || isInterrupted(state)
 
 /** Sends the message of a call. Returns its task, or the message that answers it, once a call that waits has waited. */
 export async function answerSend(
-  context: SendContext,
+  context: FrontContext,
   params: SendMessageRequest,
   call: A2aCall,
   requestedVersion: string,
@@ -66,7 +60,7 @@ export async function answerSend(
 
 /** Sends the message of a call, and records it in the audit. */
 export async function sendFromCall(
-  context: SendContext,
+  context: FrontContext,
   request: SendMessageRequest,
   call: A2aCall,
   requestedVersion: string,

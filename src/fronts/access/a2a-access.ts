@@ -5,9 +5,9 @@ import { isJsonObject } from '../../lib/json.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
 import type { A2aCall } from '../a2a/call.ts'
+import type { FrontContext } from '../front-context.ts'
 import { type A2aOperation, a2aOperations, rpcOperation } from './a2a-operations.ts'
 import { authorise } from './authorise.ts'
-import type { AuditContext } from './rest-access.ts'
 import { isRefusal, whenToRecord } from './when-to-record.ts'
 
 /**
@@ -61,7 +61,7 @@ function isLegacyCall(req: Request): boolean {
 }
 
 /** Records a request that was refused before its operation began. */
-export function recordRefusedA2a({ audit, clientAddress }: AuditContext): ErrorRequestHandler {
+export function recordRefusedA2a({ audit, clientAddress }: FrontContext): ErrorRequestHandler {
   return (error, req, res, next) => {
     const { code } = toProblem(error)
     if (isRefusal(code)) {
@@ -107,7 +107,7 @@ export function callEntry(call: {
  * @param target what it was done to: the id of a task, the handle of an agent
  */
 export async function recordCall(
-  { audit }: Pick<AuditContext, 'audit'>,
+  { audit }: Pick<FrontContext, 'audit'>,
   call: A2aCall,
   outcome: string,
   target: string,

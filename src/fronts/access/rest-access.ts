@@ -4,7 +4,7 @@ import type { AuditEntry, AuditFront } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
 import { Attachment } from '../../lib/attachment.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import type { ClientAddress } from '../../security/client-address.ts'
+import type { FrontContext } from '../front-context.ts'
 import { sendProblem } from '../http/problem.ts'
 import type { Reply } from '../rest/reply.ts'
 import type { RouteTable } from '../rest/route-table.ts'
@@ -16,16 +16,11 @@ interface GuardedRoute {
   readonly operation: RestOperation
 }
 
-export interface AuditContext {
-  readonly audit: Audit
-  readonly clientAddress: ClientAddress
-}
-
 /**
  * Finds the operation of a request, and has `recordAnswers` record its answer as the operation says. Runs before the key is checked, so that
  * a refused key is recorded too.
  */
-export function recordRest(context: AuditContext, table: RouteTable<GuardedRoute>): RequestHandler {
+export function recordRest(context: FrontContext, table: RouteTable<GuardedRoute>): RequestHandler {
   return (req, res, next) => {
     const match = table.match(req.method, req.baseUrl + req.path)
     if (match) {
@@ -109,7 +104,7 @@ function takeRecording(res: Response): Recording | undefined {
 }
 
 function recordingOf(
-  { audit, clientAddress }: AuditContext,
+  { audit, clientAddress }: FrontContext,
   req: Request,
   res: Response,
   called: Pick<RestRecord, 'operation' | 'params'>,

@@ -9,11 +9,11 @@ import { tenantMetadata } from '../../agent-card/card.ts'
 import { toProblem } from '../../errors.ts'
 import { requireStillValid } from '../../identity/authenticate.ts'
 import type { Release } from '../../lib/semaphores.ts'
-import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { anyCall, callEntry } from '../access/a2a-access.ts'
 import { grpcOperation } from '../access/a2a-operations.ts'
 import { isRefusal } from '../access/when-to-record.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
+import type { FrontContext } from '../front-context.ts'
 import { bearerKeyOf } from '../http/auth.ts'
 import {
   type AdmittedCall,
@@ -40,10 +40,7 @@ export interface GrpcEdge {
  * Admits calls of authenticated callers to agents that they may call. The key is checked before the message is read: a client
  * without one must not cost the gateway anything.
  */
-export function admitCalls(
-  context: AgentFrontContext,
-  { bounds: { readerStall }, calls }: GrpcEdge,
-): ServerInterceptor {
+export function admitCalls(context: FrontContext, { bounds: { readerStall }, calls }: GrpcEdge): ServerInterceptor {
   const { admission, log } = context
   const lines = new CallLines(log)
   const meter = {
@@ -71,7 +68,7 @@ type ReceivedMessage = { tenant?: string } | RefusedMessage
 
 /** Admits or refuses one call. */
 class CallGate {
-  readonly #context: AgentFrontContext
+  readonly #context: FrontContext
   readonly #call: ServerInterceptingCallInterface
   readonly #onAuthenticated: (caller: AdmittedCall['caller']) => void
   readonly #incoming: IncomingCall
@@ -83,7 +80,7 @@ class CallGate {
   #isOver = false
 
   constructor(
-    context: AgentFrontContext,
+    context: FrontContext,
     call: ServerInterceptingCallInterface,
     incoming: IncomingCall,
     line: CallLine,
@@ -178,7 +175,7 @@ class CallGate {
   }
 }
 
-function recordRefused({ audit }: AgentFrontContext, error: unknown, incoming: IncomingCall): void {
+function recordRefused({ audit }: FrontContext, error: unknown, incoming: IncomingCall): void {
   const { code: outcome } = toProblem(error)
   const operation = grpcOperation(incoming.path)?.name ?? anyCall
   if (isRefusal(outcome)) audit.refuse(callEntry({ ...incoming, front: 'grpc', operation, outcome }))

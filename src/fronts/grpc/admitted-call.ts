@@ -9,11 +9,11 @@ import { cutText } from '../../lib/cut-text.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { defaultProject } from '../../registry/projects/project-store.ts'
-import type { AgentFrontContext } from '../a2a/agent-routes.ts'
 import { type AgentAddress, findCalledAgent, requireMayCall } from '../a2a/called-agent.ts'
 import { type A2aOperation, grpcOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
 import { decodeSegment } from '../decode-segment.ts'
+import type { FrontContext } from '../front-context.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 
 const pattern = /^\/?(?:projects\/([^/]+)\/)?agents\/([^/]+)\/?$/
@@ -66,7 +66,7 @@ export function admittedCall(metadata: Metadata): AdmittedCall {
  * `rate-limited`, `limit-exceeded`, VersionNotSupportedError.
  */
 export async function admitCaller(
-  context: AgentFrontContext,
+  context: FrontContext,
   incoming: IncomingCall,
   metadata: Metadata,
   bearer: string | undefined,
@@ -92,7 +92,7 @@ export async function admitCaller(
 
 /** The agent that a tenant names, and the caller as it acts there. Errors: `invalid-request`, `agent-not-found`, `forbidden`. */
 export async function findCalled(
-  { db }: Pick<AgentFrontContext, 'db'>,
+  { db }: Pick<FrontContext, 'db'>,
   incoming: IncomingCall,
   caller: Caller,
   tenant = '',

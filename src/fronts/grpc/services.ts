@@ -13,10 +13,10 @@ import {
 } from '@grpc/grpc-js'
 import type { Slot } from '../../admission/slots.ts'
 import { projectLimits } from '../../limits.ts'
-import type { AgentFrontContext } from '../a2a/agent-routes.ts'
-import { A2aCall, type CallContext } from '../a2a/call.ts'
-import { type A2aContext, DurableRequestHandler } from '../a2a/request-handler.ts'
+import { A2aCall } from '../a2a/call.ts'
+import { DurableRequestHandler } from '../a2a/request-handler.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
+import type { FrontContext } from '../front-context.ts'
 import { keepAliveMs } from '../http/sse.ts'
 import { admitCalls, type GrpcEdge } from './admit-calls.ts'
 import { admittedCall, setTrailers } from './admitted-call.ts'
@@ -33,7 +33,7 @@ export class GrpcCall extends A2aCall {
   #unread = 0
   #sent = () => {}
 
-  constructor(wire: Wire, context: CallContext) {
+  constructor(wire: Wire, context: FrontContext) {
     const { slot, ...facts } = admittedCall(wire.metadata)
     super(facts, context)
     this.metadata = wire.metadata
@@ -92,7 +92,7 @@ export class GrpcCall extends A2aCall {
 
 /** The A2A operations over gRPC. Failures have gRPC statuses. */
 class GrpcRequestHandler extends DurableRequestHandler {
-  constructor(context: A2aContext) {
+  constructor(context: FrontContext) {
     super(context, toGrpcError)
   }
 
@@ -129,7 +129,7 @@ export interface GrpcServices {
 }
 
 /** The A2A services of v1.0 and v0.3 for every agent; the tenant of a call names the agent. */
-export function createGrpcServices(context: AgentFrontContext, edge: GrpcEdge): GrpcServices {
+export function createGrpcServices(context: FrontContext, edge: GrpcEdge): GrpcServices {
   const server = new Server({
     ...optionsWithin(edge.bounds, context.bodyMax),
     interceptors: [admitCalls(context, edge)],

@@ -1,13 +1,13 @@
 import type { Response } from 'express'
 import { Problem } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { Logger } from '../../logger/logger.ts'
 import { type PiggybackContext, takePiggyback } from '../../mailbox/delivery/piggyback.ts'
 import { returnToWaiting } from '../../mailbox/delivery/return-to-waiting.ts'
 import { type PreemptedSession, takeSessionMail } from '../../mailbox/delivery/session-mail.ts'
 import { countWaiting } from '../../mailbox/delivery/waiting-store.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { PendingSignal } from '../../words/mail.ts'
+import type { FrontContext } from '../front-context.ts'
 
 /** The header in which a call says how much waiting mail it takes, and in which the answer has the number of waiting messages. */
 const pendingSignalsHeader = 'Rouse-Pending-Signals'
@@ -29,11 +29,6 @@ interface MailCall {
   readonly path: string
   readonly wanted: Wanted
   readonly whenUnsent: WhenUnsent
-}
-
-export interface AnswerMailContext {
-  readonly mail: PiggybackContext
-  readonly log: Logger
 }
 
 /** What an answer carries, and the headers that go with it. */
@@ -60,7 +55,7 @@ export function wantedBy(header: (name: string) => string | undefined): Wanted {
  * anything. Source: S2-14, D11.
  */
 export async function withMail(
-  context: AnswerMailContext,
+  context: Pick<FrontContext, 'mail' | 'log'>,
   call: MailCall,
   status: number,
   view: unknown,
@@ -91,7 +86,11 @@ export async function withMail(
  * Adds the signal that waits for a preempted session to the refusal of a call that names this session. As with any answer, the key
  * must be one that takes mail, and no header may decline it. Source: D26.
  */
-export async function withSessionMail(context: AnswerMailContext, call: MailCall, error: unknown): Promise<unknown> {
+export async function withSessionMail(
+  context: Pick<FrontContext, 'mail' | 'log'>,
+  call: MailCall,
+  error: unknown,
+): Promise<unknown> {
   if (!(error instanceof Problem) || error.code !== 'session-ended') return error
   const session = preemptedSessionOf(error.extra)
   if (!session || call.wanted !== 'all' || !mayAsk(call)) return error
@@ -161,7 +160,7 @@ function preemptedSessionOf(fields: Readonly<Record<string, unknown>>): Preempte
 
 /** Makes mail wait again if its answer does not reach the client. */
 function returnUnread(
-  { mail: { db }, log }: AnswerMailContext,
+  { mail: { db }, log }: Pick<FrontContext, 'mail' | 'log'>,
   { caller: { id: agentId }, whenUnsent }: MailCall,
   status: number,
   signals: readonly { readonly signal_id: string }[],

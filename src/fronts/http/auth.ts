@@ -1,7 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { authenticate, type AuthContext as Proving } from '../../identity/authenticate.ts'
+import { authenticate } from '../../identity/authenticate.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { callerIn } from '../../registry/projects/projects.ts'
+import type { FrontContext } from '../front-context.ts'
 
 /** Returns the bearer key of a request, if it has one. */
 export function bearerKey(req: Request): string | undefined {
@@ -16,13 +17,8 @@ export function bearerKeyOf(authorization: string | undefined): string | undefin
 /** The header that names the project in which the operator acts. Default: `default`. */
 const projectHeader = 'Rouse-Project'
 
-export interface AuthContext extends Proving {
-  /** Called for every authenticated caller, as a sign of life. */
-  readonly saw: (caller: Caller) => void
-}
-
 /** Refuses requests without a valid key, and stores the caller for the handlers. Runs before the body is read. */
-export function requireKey(context: AuthContext): RequestHandler {
+export function requireKey(context: FrontContext): RequestHandler {
   return async (req, res, next) => {
     const caller = await authenticate(context, bearerKey(req))
     context.saw(caller)
@@ -32,7 +28,7 @@ export function requireKey(context: AuthContext): RequestHandler {
 }
 
 /** Lets an operator act in the project that its request names. Refuses everybody else who names another project. Runs after the request was counted. */
-export function actInProject({ db }: Pick<AuthContext, 'db'>): RequestHandler {
+export function actInProject({ db }: Pick<FrontContext, 'db'>): RequestHandler {
   return async (req, res, next) => {
     res.locals.caller = await callerIn(db, callerOf(res), req.get(projectHeader), projectHeader)
     next()

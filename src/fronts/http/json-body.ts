@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import type { Admission } from '../../admission/admission.ts'
 import { Problem } from '../../errors.ts'
+import type { FrontContext } from '../front-context.ts'
 import { requireModestJson, requireStorableJson } from '../json-shape.ts'
 import { releaseSlotWhile } from './admit-request.ts'
 import { callerOf } from './auth.ts'
@@ -16,15 +17,6 @@ const tooFine = (): Problem =>
     detail: `The body has more than ${chunksFree} chunks, with fewer than ${chunkMin} bytes on average. Send it with Content-Length, or in larger chunks.`,
   })
 
-/** How bodies are read. */
-export interface BodyContext {
-  readonly admission: Admission
-  /** The largest body, in bytes. */
-  readonly bodyMax: number
-  /** The most bytes of a task's history and artifacts in an answer. */
-  readonly answerMax: number
-}
-
 /** The ways in which nearly every client writes the type of a JSON body. */
 const plainTypes: ReadonlySet<string | undefined> = new Set([
   'application/json',
@@ -37,7 +29,7 @@ const invalidJson = (): Problem =>
   new Problem('invalid-json', { detail: 'The body is not valid JSON. Send one JSON object in UTF-8.' })
 
 /** Reads a JSON body. A body of another type is refused rather than passed over, which would look like an empty one. */
-export function jsonBody(context: Pick<BodyContext, 'admission' | 'bodyMax'>): RequestHandler[] {
+export function jsonBody(context: Pick<FrontContext, 'admission' | 'bodyMax'>): RequestHandler[] {
   const type = ['application/json', 'application/*+json']
   return [requireJson(type), parseJson(context, type)]
 }
@@ -48,7 +40,7 @@ export function jsonBody(context: Pick<BodyContext, 'admission' | 'bodyMax'>): R
  * `unsupported-media-type`, `payload-too-large`, `rate-limited`.
  */
 export function parseJson(
-  { admission, bodyMax }: Pick<BodyContext, 'admission' | 'bodyMax'>,
+  { admission, bodyMax }: Pick<FrontContext, 'admission' | 'bodyMax'>,
   type: string[],
   strict = true,
 ): RequestHandler {

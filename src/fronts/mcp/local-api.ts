@@ -1,4 +1,3 @@
-import type { Audit } from '../../audit/audit.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
@@ -6,15 +5,14 @@ import { defaultProject } from '../../registry/projects/project-store.ts'
 import { statusErrorBody } from '../a2a/answer.ts'
 import { type AgentAddress, findCalledAgent } from '../a2a/called-agent.ts'
 import { cardAgent } from '../a2a/card-agent.ts'
-import { type LocalA2aContext, sendLocally } from '../a2a/local-call.ts'
+import { sendLocally } from '../a2a/local-call.ts'
 import { recordRestCall, unrecorded } from '../access/rest-access.ts'
+import type { FrontContext } from '../front-context.ts'
 import { problemBody } from '../problem-body.ts'
 import { callRoute } from '../rest/call-route.ts'
 import { Reply } from '../rest/reply.ts'
-import { type RestContext, restTable } from '../rest/table.ts'
+import { restTable } from '../rest/table.ts'
 import type { ApiAnswer, ApiRequest, CallApi, CallOptions } from './call-api.ts'
-
-type LocalApiContext = RestContext & Parameters<typeof callRoute>[0] & LocalA2aContext & { readonly audit: Audit }
 
 /** Who calls, and from where. */
 export interface LocalCaller {
@@ -29,7 +27,7 @@ export interface LocalCaller {
  * Answers calls of the API from within the gateway, for a caller whose key is known: with the same access, rates, checks, audit,
  * problems and mail as over HTTP, and no request between. It answers REST, and of each agent its card and HTTP+JSON's `message:send`.
  */
-export function createLocalApi(context: LocalApiContext): (from: LocalCaller) => CallApi {
+export function createLocalApi(context: FrontContext): (from: LocalCaller) => CallApi {
   return (from) =>
     async (request, options = {}) => {
       options.signal?.throwIfAborted()
@@ -52,7 +50,7 @@ function addressOf([, project = defaultProject, handle = '']: RegExpExecArray): 
 }
 
 async function answerSend(
-  context: LocalApiContext,
+  context: FrontContext,
   from: LocalCaller,
   request: ApiRequest,
   { to, signal = new AbortController().signal }: CallOptions & { readonly to: AgentAddress },
@@ -69,7 +67,7 @@ async function answerSend(
 }
 
 async function answerCard(
-  context: LocalApiContext,
+  context: FrontContext,
   { caller }: LocalCaller,
   request: ApiRequest,
   address: AgentAddress,
@@ -84,7 +82,7 @@ async function answerCard(
 }
 
 async function answerRest(
-  context: LocalApiContext,
+  context: FrontContext,
   { caller, address, waits }: LocalCaller,
   request: ApiRequest,
   { signal }: CallOptions,
@@ -131,7 +129,7 @@ async function answerRest(
   }
 }
 
-function problemOf({ log }: LocalApiContext, { method, path }: ApiRequest, error: unknown): Problem {
+function problemOf({ log }: FrontContext, { method, path }: ApiRequest, error: unknown): Problem {
   const problem = toProblem(error)
   if (problem.isFault) log.error({ err: error, method, path }, 'request.failed')
   return problem

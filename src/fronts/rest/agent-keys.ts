@@ -1,11 +1,8 @@
 import { z } from 'zod'
 import { addApiKey, removeApiKey } from '../../identity/api-keys.ts'
-import type { KeyContext } from '../../identity/end-keys.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { requireAgent } from '../../registry/agents/agents.ts'
 import { type ApiKey, listApiKeys } from '../../registry/callers/api-key-store.ts'
 import { requireSelf } from '../../registry/callers/caller.ts'
-import type { Reader } from '../../storage/database.ts'
 import { type Scope, scopes } from '../../words/callers.ts'
 import { oneOf } from './fields.ts'
 import { instant, instantOrNull } from './instant.ts'
@@ -46,7 +43,7 @@ export const agentKeyRoutes = [
     what: 'list keys',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no', isRevocation: true },
     query: z.object(pageFields),
-    handle: async ({ caller, params, query }, { db }: { readonly db: Reader }) => {
+    handle: async ({ caller, params, query }, { db }) => {
       const agent = await requireAgent(db, caller.projectId, params.handle)
       requireSelf(caller, agent.id, 'list its keys')
       const { limit = listMax, pageToken = '' } = query
@@ -62,10 +59,7 @@ export const agentKeyRoutes = [
     rate: 'startsPerHour',
     body: newKey,
     status: 201,
-    handle: async (
-      { caller, params, body, reply },
-      context: KeyContext & { readonly clock: Clock },
-    ): Promise<NewApiKeyView> => {
+    handle: async ({ caller, params, body, reply }, context): Promise<NewApiKeyView> => {
       const made = await addApiKey(context, caller, params.handle, keyTerms(body, context.clock.now()))
       reply.target = `${params.handle} ${made.keyId}`
       return { ...made, expiresAt: instantOrNull(made.expiresAt) }
@@ -77,7 +71,7 @@ export const agentKeyRoutes = [
     access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first', isRevocation: true },
     query: z.strictObject({ minted: flag, keep: flag }),
     status: 204,
-    handle: async ({ caller, params, query }, context: KeyContext) =>
+    handle: async ({ caller, params, query }, context) =>
       removeApiKey(context, caller, params.handle, params.keyId, query),
   }),
 ] as const

@@ -1,19 +1,20 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
-import { requireStillValid, type StillValidContext } from '../../identity/authenticate.ts'
+import { requireStillValid } from '../../identity/authenticate.ts'
+import type { FrontContext } from '../front-context.ts'
 import { unsentOver } from '../http/answer-mail.ts'
 import { bearerKey, callerOf } from '../http/auth.ts'
-import { type BodyContext, jsonBody } from '../http/json-body.ts'
+import { jsonBody } from '../http/json-body.ts'
 import { notFound } from '../http/problem.ts'
 import { untilClosed } from '../http/sse.ts'
 import { inOrder } from '../in-order.ts'
-import { type CallContext, callRoute } from './call-route.ts'
+import { callRoute } from './call-route.ts'
 import { Reply } from './reply.ts'
 import type { AnyRoute, OpenRoute, RouteName } from './route.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** Answers the routes that take no key. A path without a route goes to the next handler. */
-export function answerOpenRoutes<Context>(table: RouteTable<OpenRoute<Context>>, context: Context): RequestHandler {
+export function answerOpenRoutes(table: RouteTable<OpenRoute>, context: FrontContext): RequestHandler {
   return async (req, res, next) => {
     const match = table.match(req.method, req.path)
     if (!match) return refuseMethod(table, req, res, next)
@@ -24,10 +25,7 @@ export function answerOpenRoutes<Context>(table: RouteTable<OpenRoute<Context>>,
 }
 
 /** Answers the routes of a table for callers whose key is known. A path without a route is not found. */
-export function answerRoutes<Context extends CallContext & StillValidContext & BodyContext>(
-  table: RouteTable<AnyRoute<Context>>,
-  context: Context,
-): RequestHandler {
+export function answerRoutes(table: RouteTable<AnyRoute>, context: FrontContext): RequestHandler {
   const parseBody = inOrder(jsonBody(context))
   return async (req, res) => {
     const path = req.baseUrl + req.path

@@ -4,7 +4,6 @@ import type { AuditFront, AuditRecord } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { readLabels } from '../../registry/callers/operator-key-store.ts'
-import type { Reader } from '../../storage/database.ts'
 import { count, line, time } from './fields.ts'
 import { instant } from './instant.ts'
 import { route } from './route.ts'
@@ -60,7 +59,7 @@ export const auditRoutes = [
     what: 'read the audit',
     access: { scope: 'read', operator: 'any', agent: 'never', peer: 'never', audited: 'operator' },
     query: auditQuery,
-    handle: async ({ caller, query }, { db }: { readonly db: Reader }) => {
+    handle: async ({ caller, query }, { db }) => {
       const { project, since, limit = limitDefault, ...filter } = query
       const { records, nextPageToken } = await readAudit(db, {
         ...filter,

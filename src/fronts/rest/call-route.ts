@@ -1,12 +1,11 @@
-import type { Admission } from '../../admission/admission.ts'
 import { Problem } from '../../errors.ts'
 import { withNearestNames } from '../../registry/agents/unknown-address.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import type { Database } from '../../storage/database.ts'
 import type { AnswerSize } from '../../tasks/read-task.ts'
 import { authorise } from '../access/authorise.ts'
 import { beginChange } from '../access/changes.ts'
-import { type AnswerMailContext, type WhenUnsent, wantedBy, withMail, withSessionMail } from '../http/answer-mail.ts'
+import type { FrontContext } from '../front-context.ts'
+import { type WhenUnsent, wantedBy, withMail, withSessionMail } from '../http/answer-mail.ts'
 import { parse } from '../validate.ts'
 import type { Reply } from './reply.ts'
 import type { AnyRoute, HttpExchange, UntilGone } from './route.ts'
@@ -30,19 +29,14 @@ interface RestCall {
   readonly http: HttpExchange | undefined
 }
 
-export interface CallContext extends AnswerMailContext {
-  readonly db: Database
-  readonly admission: Admission
-}
-
 /**
  * Answers a call: checks what the caller may do, its rates, its session and its input, runs the route and adds the caller's mail.
  * Returns the body; the status and the headers are in `reply`. undefined where the route has begun its answer itself. Errors:
  * problems.
  */
-export async function callRoute<Context extends CallContext>(
-  context: Context,
-  { route, params }: RouteMatch<AnyRoute<Context>>,
+export async function callRoute(
+  context: FrontContext,
+  { route, params }: RouteMatch<AnyRoute>,
   call: RestCall,
   reply: Reply,
 ): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { type CatalogQuery, searchCatalog } from '../../agent-card/catalog.ts'
-import type { CardAgent, CardDocuments } from '../../agent-card/documents.ts'
+import type { CardAgent } from '../../agent-card/documents.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
@@ -24,7 +24,7 @@ export const catalogRoutes = [
     what: 'search the catalog',
     access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
     query: catalogQuery,
-    handle: async (call, { db, cards }: { readonly db: Reader; readonly cards: CardDocuments }) => {
+    handle: async (call, { db, cards }) => {
       const { limit = limitDefault, pageToken: after = '', ...query } = call.query
       const { agents, nextPageToken } = await catalogPage(db, call.caller.projectId, { query, limit, after })
       const found = await Promise.all(agents.map((agent) => cards.document(agent, '1.0')))

@@ -1,8 +1,7 @@
 import { type Claim, silenceMs, stalenessOf } from '../../claims/claim.ts'
 import { findClaim, listClaims } from '../../claims/claim-store.ts'
 import { claimRef, releaseRef } from '../../claims/claims.ts'
-import { type HandoffContext, handoffClaim } from '../../claims/handoff.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { handoffClaim } from '../../claims/handoff.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { isOperatorAddress, operatorId, removedIdentity } from '../../registry/agents/identity.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
@@ -39,11 +38,6 @@ export interface HandedOffView extends ClaimView {
   readonly messageId: string
 }
 
-export interface ClaimFrontContext {
-  readonly claims: HandoffContext
-  readonly clock: Clock
-}
-
 /** `/v1/claims`: the claims of the caller's project. Source: S4-7, S4-8. */
 export const claimRoutes = [
   route('GET /v1/claims', {
@@ -51,7 +45,7 @@ export const claimRoutes = [
     what: 'list claims',
     access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
     query: claimQuery,
-    handle: async ({ caller, query }, { claims: { db }, clock }: ClaimFrontContext) => {
+    handle: async ({ caller, query }, { claims: { db }, clock }) => {
       const { limit = limitDefault } = query
       const ownerId = await ownerIdOf(db, caller, query.owner)
       const found = await findClaims(db, caller.projectId, { ...query, ownerId, limit: limit + 1 })
@@ -65,7 +59,7 @@ export const claimRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'project', peer: 'never', audited: 'soon' },
     body: claimInput,
     status: 201,
-    handle: async ({ caller, body, reply }, { claims, clock }: ClaimFrontContext): Promise<ClaimedView> => {
+    handle: async ({ caller, body, reply }, { claims, clock }): Promise<ClaimedView> => {
       reply.target = body.ref
       const { claim, outcome, ...rest } = await claimRef(claims, caller, body.ref)
       if (outcome === 'renewed') reply.status = 200
@@ -80,7 +74,7 @@ export const claimRoutes = [
     body: claimInput.partial(),
     query: claimInput.partial(),
     status: 204,
-    handle: async ({ caller, body, query, reply }, { claims }: ClaimFrontContext) => {
+    handle: async ({ caller, body, query, reply }, { claims }) => {
       const input = parse(claimInput, { ...query, ...body })
       reply.target = input.ref
       await releaseRef(claims, caller, input.ref)
@@ -91,7 +85,7 @@ export const claimRoutes = [
     what: 'hand work over',
     access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'soon' },
     body: handoffInput,
-    handle: async ({ caller, body, reply }, { claims, clock }: ClaimFrontContext): Promise<HandedOffView> => {
+    handle: async ({ caller, body, reply }, { claims, clock }): Promise<HandedOffView> => {
       reply.target = body.ref
       if (body.message !== undefined) requireScope(caller, 'send', 'A message with a hand-off is mail, which')
       const { claim, messageId } = await handoffClaim(claims, caller, body)

@@ -1,7 +1,6 @@
 import { Problem } from '../../errors.ts'
-import { type OpenCalls, revoked } from '../../identity/open-calls.ts'
-import type { MailWaits } from '../../mailbox/delivery/mail-waits.ts'
-import { type PiggybackContext, takePiggyback } from '../../mailbox/delivery/piggyback.ts'
+import { revoked } from '../../identity/open-calls.ts'
+import { takePiggyback } from '../../mailbox/delivery/piggyback.ts'
 import { returnUnshown } from '../../mailbox/delivery/return-to-waiting.ts'
 import { readInbox } from '../../mailbox/reading/inbox.ts'
 import { readTaggedInbox } from '../../mailbox/reading/tagged-inbox.ts'
@@ -11,15 +10,12 @@ import { mayReadInbox } from '../../registry/permissions/grants.ts'
 import { requireSession } from '../../sessions/sessions.ts'
 import type { Database } from '../../storage/database.ts'
 import type { PendingSignal } from '../../words/mail.ts'
+import type { FrontContext } from '../front-context.ts'
 import { inboxQuery, returnsInput } from './messages/input.ts'
 import { inboxMessageView } from './messages/view.ts'
 import { route, type UntilGone } from './route.ts'
 
 const limitDefault = 50
-
-export interface InboxContext extends WaitForMailContext {
-  readonly db: Database
-}
 
 /** `/v1/inbox`: the mail of the caller, or of an agent that lets it read. Unread mail is a queue, oldest first; all mail a history. */
 export const inboxRoutes = [
@@ -28,7 +24,7 @@ export const inboxRoutes = [
     what: 'read an inbox',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
-    handle: async ({ caller, query, reply, untilGone }, context: InboxContext) => {
+    handle: async ({ caller, query, reply, untilGone }, context) => {
       if (query.waitSeconds !== undefined) {
         const pendingSignals = await waitForMail(context, caller, query.waitSeconds * 1000, untilGone)
         return { messages: [], nextPageToken: '', pendingSignals }
@@ -61,7 +57,7 @@ export const inboxRoutes = [
     what: 'return mail that was not shown',
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
     body: returnsInput,
-    handle: async ({ caller, body: { sessionId, messageIds } }, { db }: InboxContext) => {
+    handle: async ({ caller, body: { sessionId, messageIds } }, { db }) => {
       await requireSession(db, caller, sessionId)
       return { returned: await returnUnshown(db, caller.id, sessionId, messageIds) }
     },
@@ -79,20 +75,13 @@ async function ownerId(db: Database, caller: Caller, name: string | undefined): 
   })
 }
 
-interface WaitForMailContext {
-  readonly mail: PiggybackContext
-  readonly mailWaits: MailWaits
-  readonly openCalls: OpenCalls
-  readonly stopping: AbortSignal
-}
-
 /**
  * Waits until mail comes that wakes the caller, and returns all waiting mail, like the answer to any other call. Empty at the time-out,
  * when the gateway stops, and when the client has disconnected. It counts as a blocking call while it waits. Errors: `forbidden`,
  * `session-not-found`, `limit-exceeded`; `unauthenticated` when the key is revoked meanwhile. Source: S2-14.
  */
 async function waitForMail(
-  { mail, mailWaits, openCalls, stopping }: WaitForMailContext,
+  { mail, mailWaits, openCalls, stopping }: FrontContext,
   caller: Caller,
   timeoutMs: number,
   untilGone: UntilGone,

@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import type { KeyContext } from '../../identity/end-keys.ts'
 import { addOperatorKey, readOperatorKeys, removeOperatorKey } from '../../identity/operator-keys.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { OperatorKey } from '../../registry/callers/operator-key-store.ts'
-import type { Reader } from '../../storage/database.ts'
 import { type OperatorRole, operatorRoleNames } from '../../words/callers.ts'
 import { line, oneOf } from './fields.ts'
 import { instant, instantOrNull } from './instant.ts'
@@ -47,7 +44,7 @@ export const operatorKeyRoutes = [
     name: 'operatorKey.list',
     what: 'list operator keys',
     access: { scope: 'read', operator: 'admin', agent: 'never', peer: 'never', audited: 'no' },
-    handle: async ({ caller }, { db }: { readonly db: Reader }) => ({
+    handle: async ({ caller }, { db }) => ({
       keys: (await readOperatorKeys(db, caller)).map(operatorKeyView),
     }),
   }),
@@ -57,7 +54,7 @@ export const operatorKeyRoutes = [
     access: { scope: 'mint', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
     body: newKey,
     status: 201,
-    handle: async ({ caller, body }, context: KeyContext & { readonly clock: Clock }): Promise<NewOperatorKeyView> => {
+    handle: async ({ caller, body }, context): Promise<NewOperatorKeyView> => {
       const input = keyTerms(body, context.clock.now())
       const { id: keyId, operatorKey, expiresAt } = await addOperatorKey(context, caller, input)
       return { keyId, operatorKey, role: input.role, expiresAt: instantOrNull(expiresAt) }
@@ -69,8 +66,7 @@ export const operatorKeyRoutes = [
     access: { scope: 'mint', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
     query: z.strictObject({ minted: flag }),
     status: 204,
-    handle: async ({ caller, params, query }, context: KeyContext) =>
-      removeOperatorKey(context, caller, params.keyId, query),
+    handle: async ({ caller, params, query }, context) => removeOperatorKey(context, caller, params.keyId, query),
   }),
 ] as const
 

@@ -1,5 +1,4 @@
 import { grantPermission, listVisiblePermissions, revokePermission } from '../../identity/permissions.ts'
-import type { RemovalContext } from '../../identity/remove-agent.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
 import { identityIn } from '../../registry/agents/agent.ts'
 import { findNames } from '../../registry/agents/agent-store.ts'
@@ -30,7 +29,7 @@ export const permissionRoutes = [
     what: 'list permissions',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no', isRevocation: true },
     query: permissionQuery,
-    handle: async ({ caller, query }, { db }: { readonly db: Reader }) => {
+    handle: async ({ caller, query }, { db }) => {
       const { scope = null, grantor, grantee, limit = listMax } = query
       const found = await listVisiblePermissions(db, caller, {
         scope,
@@ -56,7 +55,7 @@ export const permissionRoutes = [
     rate: 'startsPerHour',
     body: newPermission,
     status: 201,
-    handle: async ({ caller, body, reply }, context: RemovalContext) => {
+    handle: async ({ caller, body, reply }, context) => {
       // Nobody gives what he has not: all others show the grantee something of this agent.
       if (body.scope !== 'CAN_REPLY_TO') requireScope(caller, 'read', `Granting ${body.scope}`)
       const { permissionId, created } = await grantPermission(context, caller, body)
@@ -70,7 +69,7 @@ export const permissionRoutes = [
     what: 'revoke a permission',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first', isRevocation: true },
     status: 204,
-    handle: async ({ caller, params }, context: RemovalContext) => revokePermission(context, caller, params.id),
+    handle: async ({ caller, params }, context) => revokePermission(context, caller, params.id),
   }),
 ] as const
 

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { type LimitName, projectLimits } from '../../limits.ts'
-import type { RegistryContext } from '../../registry/agents/agents.ts'
 import type { Project } from '../../registry/projects/project-store.ts'
 import { changeLimits, createProject, readProject, readProjects } from '../../registry/projects/projects.ts'
-import type { Reader } from '../../storage/database.ts'
+import type { FrontContext } from '../front-context.ts'
 import { line } from './fields.ts'
 import { instant } from './instant.ts'
 import { route } from './route.ts'
@@ -34,19 +33,13 @@ export interface ProjectLimitsView extends ProjectView {
   readonly overrides: Project['limits']
 }
 
-export interface ProjectFrontContext {
-  readonly db: Reader
-  /** `perMinute`: the gateway's default of `messagesPerMinute`. */
-  readonly mail: { readonly limits: { readonly perMinute: number } }
-}
-
 /** `/v1/projects`: the tenants and their limits, for the operator. Source: S4-14. */
 export const projectRoutes = [
   route('GET /v1/projects', {
     name: 'project.list',
     what: 'list projects',
     access: { scope: 'read', operator: 'any', agent: 'never', peer: 'never', audited: 'no' },
-    handle: async ({ caller }, { db }: { readonly db: Reader }) => ({
+    handle: async ({ caller }, { db }) => ({
       projects: (await readProjects(db, caller)).map(projectView),
     }),
   }),
@@ -54,7 +47,7 @@ export const projectRoutes = [
     name: 'project.read',
     what: 'read the limits of projects',
     access: { scope: 'read', operator: 'any', agent: 'never', peer: 'never', audited: 'no' },
-    handle: async ({ caller, params }, context: ProjectFrontContext) =>
+    handle: async ({ caller, params }, context) =>
       limitsView(context, await readProject(context.db, caller, params.project)),
   }),
   route('PATCH /v1/projects/:project', {
@@ -62,7 +55,7 @@ export const projectRoutes = [
     what: 'change the limits of projects',
     access: { scope: 'manage', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
     body: projectChanges,
-    handle: async ({ caller, params, body }, context: ProjectFrontContext & RegistryContext) =>
+    handle: async ({ caller, params, body }, context) =>
       limitsView(context, await changeLimits(context, caller, params.project, body.limits)),
   }),
   route('POST /v1/projects', {
@@ -71,7 +64,7 @@ export const projectRoutes = [
     access: { scope: 'manage', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
     body: newProject,
     status: 201,
-    handle: async ({ caller, body, reply }, context: RegistryContext) => {
+    handle: async ({ caller, body, reply }, context) => {
       reply.target = body.project
       const { project, created } = await createProject(context, caller, body.project)
       if (!created) reply.status = 200
@@ -84,7 +77,7 @@ function projectView({ id, createdAt }: Project): ProjectView {
   return { project: id, createdAt: instant(createdAt) }
 }
 
-function limitsView({ mail }: ProjectFrontContext, project: Project): ProjectLimitsView {
+function limitsView({ mail }: FrontContext, project: Project): ProjectLimitsView {
   const defaults = Object.entries(projectLimits).map(([name, { max }]) => [name, max])
   const messagesPerMinute = mail.limits.perMinute
   const limits = { ...Object.fromEntries(defaults), messagesPerMinute, ...project.limits } as Record<LimitName, number>

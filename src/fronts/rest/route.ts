@@ -4,6 +4,7 @@ import type { RateName } from '../../admission/rates.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { AnswerSize } from '../../tasks/read-task.ts'
 import type { RestOperation } from '../access/operation.ts'
+import type { FrontContext } from '../front-context.ts'
 import type { Reply } from './reply.ts'
 
 /** A method and a path: `GET /v1/agents/:handle`. */
@@ -48,7 +49,7 @@ export interface HttpExchange {
   readonly res: Response
 }
 
-interface RouteFields<Name extends string, Context, Body extends Schema, Query extends Schema, View> {
+interface RouteFields<Name extends string, Body extends Schema, Query extends Schema, View> {
   /** The name in the audit: `agent.read`. */
   readonly name: string
   /** What it does, after "Only the operator may": `read an agent`. */
@@ -63,52 +64,51 @@ interface RouteFields<Name extends string, Context, Body extends Schema, Query e
   /** Of a success, unless the handler sets another: 200, or 204 without a body. */
   readonly status?: 200 | 201 | 204
   /** Returns the body of the answer. A handler that has begun its answer itself returns undefined. */
-  readonly handle: (call: Call<Name, Body, Query>, context: Context) => Promise<View>
+  readonly handle: (call: Call<Name, Body, Query>, context: FrontContext) => Promise<View>
 }
 
 /** One route of the REST API: everything that there is to say about it, and the only place that says it. */
-export interface Route<Name extends RouteName, Context, Body extends Schema, Query extends Schema, View> {
+export interface Route<Name extends RouteName, Body extends Schema, Query extends Schema, View> {
   readonly route: Name
   readonly operation: RestOperation
   readonly rate: RateName | undefined
   readonly body: Body | undefined
   readonly query: Query | undefined
   readonly status: 200 | 201 | 204
-  readonly handle: (call: Call<Name, Body, Query>, context: Context) => Promise<View>
+  readonly handle: (call: Call<Name, Body, Query>, context: FrontContext) => Promise<View>
 }
 
 /** A route as the router sees it. */
-export interface AnyRoute<Context> {
+export interface AnyRoute {
   readonly route: RouteName
   readonly operation: RestOperation
   readonly rate: RateName | undefined
   readonly body: z.ZodType | undefined
   readonly query: z.ZodType | undefined
   readonly status: number
-  readonly handle: (call: never, context: Context) => Promise<unknown>
+  readonly handle: (call: never, context: FrontContext) => Promise<unknown>
 }
 
 export function route<
   const Name extends RouteName,
-  Context,
   View,
   Body extends Schema = undefined,
   Query extends Schema = undefined,
->(name: Name, fields: RouteFields<Name, Context, Body, Query, View>): Route<Name, Context, Body, Query, View> {
+>(name: Name, fields: RouteFields<Name, Body, Query, View>): Route<Name, Body, Query, View> {
   const { body, query, rate, status = 200, handle } = fields
   const operation = { route: name, name: fields.name, what: fields.what, ...fields.access }
   return { route: name, operation, rate, body, query, status, handle }
 }
 
 /** A route that answers every caller, with or without a key. */
-export interface OpenRoute<Context> {
+export interface OpenRoute {
   readonly route: RouteName
-  readonly handle: (http: HttpExchange, context: Context) => Promise<unknown>
+  readonly handle: (http: HttpExchange, context: FrontContext) => Promise<unknown>
 }
 
-export function openRoute<const Name extends RouteName, Context>(
+export function openRoute<const Name extends RouteName>(
   name: Name,
-  handle: (http: HttpExchange, context: Context) => Promise<unknown>,
-): OpenRoute<Context> & { readonly route: Name } {
+  handle: (http: HttpExchange, context: FrontContext) => Promise<unknown>,
+): OpenRoute & { readonly route: Name } {
   return { route: name, handle }
 }

@@ -1,14 +1,11 @@
 import { z } from 'zod'
-import type { CardSigner } from '../../agent-card/signing.ts'
 import { Problem } from '../../errors.ts'
-import type { KeyContext } from '../../identity/end-keys.ts'
 import { refuseToken } from '../../identity/revoke-token.ts'
-import type { TokenVerifier } from '../../identity/token-caller.ts'
 import { KiB } from '../../limits.ts'
 import { proofOfInstance } from '../../security/instance-proof.ts'
 import type { OperatorRole, Scope } from '../../words/callers.ts'
 import type { RestOperation } from '../access/operation.ts'
-import { isReady, type ReadinessProbe } from '../readiness.ts'
+import { isReady } from '../readiness.ts'
 import { agentKeyRoutes } from './agent-keys.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit.ts'
@@ -78,8 +75,7 @@ const tokenRoutes = [
     access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first', isRevocation: true },
     body: revocation,
     status: 204,
-    handle: async ({ caller, body }, context: KeyContext & { readonly tokens?: TokenVerifier | undefined }) =>
-      refuseToken(context, caller, body, body),
+    handle: async ({ caller, body }, context) => refuseToken(context, caller, body, body),
   }),
 ] as const
 
@@ -88,7 +84,7 @@ const tokenRoutes = [
  * listens at the address that they called. The command line calls it before it sends the admin key that it found there.
  */
 const instanceProofRoutes = [
-  openRoute('GET /.well-known/rouse-instance', async ({ req, res }, context: { readonly instanceKey: string }) => {
+  openRoute('GET /.well-known/rouse-instance', async ({ req, res }, context) => {
     const { challenge } = req.query
     if (typeof challenge !== 'string' || !/^[\w-]{22,64}$/.test(challenge)) {
       throw new Problem('invalid-request', {
@@ -108,7 +104,7 @@ const instanceProofRoutes = [
  */
 const healthRoutes = [
   openRoute('GET /healthz', async () => ({ status: 'ok' as const })),
-  openRoute('GET /readyz', async ({ res }, { readiness, stopping }: HealthContext) => {
+  openRoute('GET /readyz', async ({ res }, { readiness, stopping }) => {
     const found = await readiness.check()
     const ready = isReady(found) && !stopping.aborted
     res.status(ready ? 200 : 503)
@@ -118,7 +114,7 @@ const healthRoutes = [
 
 /** `/.well-known/jwks.json`: the public keys that cards are signed with. */
 const jwksRoutes = [
-  openRoute('GET /.well-known/jwks.json', async ({ res }, { signer }: { readonly signer: CardSigner }) => {
+  openRoute('GET /.well-known/jwks.json', async ({ res }, { signer }) => {
     res.setHeader('Cache-Control', 'public, max-age=300')
     return signer.jwks()
   }),
@@ -146,24 +142,11 @@ const routes = [
 ] as const
 const open = [...healthRoutes, ...instanceProofRoutes, ...jwksRoutes] as const
 
-/** What the handlers of these routes take from the context of the front. */
-type ContextOf<R> = (
-  R extends { handle: (call: never, context: infer C) => unknown }
-    ? (context: C) => void
-    : never
-) extends (context: infer All) => void
-  ? All
-  : never
-
-/** What the handlers need together. */
-export type RestContext = ContextOf<(typeof routes)[number]>
-type OpenContext = ContextOf<(typeof open)[number]>
-
 /** Every route below `/v1`. All of them take a key. */
-export const restTable = routeTable<AnyRoute<RestContext>>(routes)
+export const restTable = routeTable<AnyRoute>(routes)
 
 /** The routes that answer every caller. */
-export const openTable = routeTable<OpenRoute<OpenContext>>(open)
+export const openTable = routeTable<OpenRoute>(open)
 
 /** Who may do what over REST: the row of every route below `/v1`. */
 export const restOperations: readonly RestOperation[] = routes.map(({ operation }) => operation)
@@ -171,7 +154,7 @@ export const restOperations: readonly RestOperation[] = routes.map(({ operation 
 type AnySchema = z.ZodType | undefined
 type InputOf<Schema extends AnySchema> = Schema extends z.ZodType ? z.input<Schema> : undefined
 type ApiOf<R> =
-  R extends Route<infer Name, never, infer Body, infer Query, infer View>
+  R extends Route<infer Name, infer Body, infer Query, infer View>
     ? {
         readonly params: ParamsOf<Name>
         readonly body: InputOf<Body>
@@ -182,11 +165,6 @@ type ApiOf<R> =
 
 /** The input and the answer of each route below `/v1`. Types only, for clients and tests. */
 export type RestApi = { readonly [R in (typeof routes)[number] as R['route']]: ApiOf<R> }
-
-interface HealthContext {
-  readonly readiness: ReadinessProbe
-  readonly stopping: AbortSignal
-}
 
 /** Whose key it is, and what it may be used for. */
 interface WhoamiView {

@@ -1,6 +1,5 @@
-import type { FindSession } from '../../../mailbox/delivery/live-session.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import type { Reader } from '../../../storage/database.ts'
+import type { FrontContext } from '../../front-context.ts'
 import type { ApiRequest, CallApi } from '../call-api.ts'
 import type { LocalCaller } from '../local-api.ts'
 
@@ -10,18 +9,13 @@ export interface McpCaller extends LocalCaller {
   readonly surface: string
 }
 
-interface SessionContext {
-  readonly db: Reader
-  readonly findSession: FindSession
-}
-
 /**
  * Calls the API for agents that have a session: one without a live session gets one with the first call of a tool. Without a session
  * no mail would come along with its answers. An existing session stays, also if another program has started it, and ends when the agent is
  * silent. Source: S2-2, D12.
  */
 export function callInSession(
-  { db, findSession }: SessionContext,
+  { db, mail: { findSession } }: FrontContext,
   localApi: (from: LocalCaller) => CallApi,
 ): (from: McpCaller) => CallApi {
   const starting = new Map<string, Promise<void>>()

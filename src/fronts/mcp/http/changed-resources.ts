@@ -1,14 +1,9 @@
 import { type Clock, sleep } from '../../../lib/clock.ts'
-import type { Base } from '../../../log/core.ts'
 import { follow } from '../../../log/follow.ts'
-import type { LogNotifier } from '../../../log/log-notifier.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
+import type { FrontContext } from '../../front-context.ts'
 import { sourceFor } from '../../rest/events/stream.ts'
 import { resourcesOf } from '../resources/resources-of.ts'
-
-interface ChangesContext extends Base {
-  readonly notifier: LogNotifier
-}
 
 /** A reader of what changes. */
 interface Told {
@@ -35,7 +30,7 @@ const gapMs = 100
  * at most every 100 ms, and only when it has read the earlier notifications. Meanwhile only a set of URIs is kept, however much changes.
  * After a failure of the store it goes on where it was. Never rejects.
  */
-export async function tellChanges(context: ChangesContext, told: Told): Promise<void> {
+export async function tellChanges(context: FrontContext, told: Told): Promise<void> {
   const { db, notifier, clock, log } = context
   const { caller, signal, wanted, onIdle } = told
   const add = pacedTelling(clock, told)

@@ -15,9 +15,6 @@ import type { McpFrontContext } from './context.ts'
 import type { NotificationWriter } from './notification-writer.ts'
 import { type StreamPosition, wakeSeen } from './stream-position.ts'
 
-interface WakesContext
-  extends Pick<McpFrontContext, 'db' | 'clock' | 'log' | 'mcp' | 'admission' | 'subscriptions' | 'audit'> {}
-
 interface Linked {
   readonly caller: Caller
   /** Of the client. */
@@ -33,7 +30,7 @@ interface Linked {
 
 /** The wakes of one session's stream: which of them it takes may change with the session. Source: S1-28, D28. */
 export class StreamWakes implements AsyncDisposable {
-  readonly #context: WakesContext
+  readonly #context: McpFrontContext
   readonly #linked: Linked
   /** One for the subscriptions that were there when it opened, one for those that came at another time. */
   readonly #connections = new Set<Connection>()
@@ -50,7 +47,7 @@ export class StreamWakes implements AsyncDisposable {
   #cancelRetry = (): void => {}
   #hasEnded = false
 
-  constructor(context: WakesContext, linked: Linked) {
+  constructor(context: McpFrontContext, linked: Linked) {
     this.#context = context
     this.#linked = linked
     this.#missedFrom = linked.from

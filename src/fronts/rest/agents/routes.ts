@@ -1,15 +1,13 @@
 import { z } from 'zod'
-import { type RemovalContext, removeAgent } from '../../../identity/remove-agent.ts'
+import { removeAgent } from '../../../identity/remove-agent.ts'
 import { readBoundedPage } from '../../../lib/bounded-page.ts'
-import type { Clock } from '../../../lib/clock.ts'
 import { sizeLimits } from '../../../limits.ts'
 import type { Agent } from '../../../registry/agents/agent.ts'
 import { listAgentsAfter, sizeOfAgent } from '../../../registry/agents/agent-store.ts'
-import { changeAgent, type RegistryContext, registerAgent, requireAgent } from '../../../registry/agents/agents.ts'
+import { changeAgent, registerAgent, requireAgent } from '../../../registry/agents/agents.ts'
 import { findLastUses } from '../../../registry/callers/api-key-store.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
 import { findLiveSessions, newestLiveSession } from '../../../registry/sessions/session-lists.ts'
-import type { Reader } from '../../../storage/database.ts'
 import { accessLevels, contactPolicies, wakePolicies } from '../../../words/policies.ts'
 import { line, names, oneOf, text } from '../fields.ts'
 import { flag } from '../key-terms.ts'
@@ -47,11 +45,6 @@ const agentQuery = z.object(pageFields)
 
 const removalQuery = z.strictObject({ freeNames: flag })
 
-export interface AgentReadContext {
-  readonly db: Reader
-  readonly clock: Clock
-}
-
 /** `/v1/agents`: register, read, change, remove. Readers of an agent see what its harness does. */
 export const agentRoutes = [
   route('GET /v1/agents', {
@@ -59,7 +52,7 @@ export const agentRoutes = [
     what: 'list agents',
     access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
     query: agentQuery,
-    handle: async ({ caller, query }, { db, clock }: AgentReadContext) => {
+    handle: async ({ caller, query }, { db, clock }) => {
       const { limit = listMax, pageToken = '' } = query
       const { projectId } = caller
       const read = async (last: PresentAgent | undefined, count: number): Promise<PresentAgent[]> => {
@@ -89,7 +82,7 @@ export const agentRoutes = [
     access: { scope: 'mint', operator: 'any', agent: 'never', peer: 'never', audited: 'first' },
     body: newAgent,
     status: 201,
-    handle: async ({ caller, body, reply }, context: RegistryContext): Promise<NewAgentView> => {
+    handle: async ({ caller, body, reply }, context): Promise<NewAgentView> => {
       const { agent, keyId, apiKey } = await registerAgent(context, caller, body)
       reply.headers.Location = `/v1/agents/${agent.handle.slice(1)}`
       return { agent: agentView(agent), apiKey, keyId }
@@ -99,7 +92,7 @@ export const agentRoutes = [
     name: 'agent.read',
     what: 'read an agent',
     access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
-    handle: async ({ caller, params }, { db, clock }: AgentReadContext) => {
+    handle: async ({ caller, params }, { db, clock }) => {
       const agent = await requireAgent(db, caller.projectId, params.handle)
       const uses = await findLastUses(db, [agent.id])
       return presentAgentView(agent, await newestLiveSession(db, agent.id), uses.get(agent.id), clock.now())
@@ -110,7 +103,7 @@ export const agentRoutes = [
     what: 'change an agent',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
     body: agentChanges,
-    handle: async ({ caller, params, body }, context: RegistryContext) =>
+    handle: async ({ caller, params, body }, context) =>
       agentView(await changeAgent(context, caller, params.handle, body)),
   }),
   route('DELETE /v1/agents/:handle', {
@@ -118,8 +111,7 @@ export const agentRoutes = [
     what: 'remove agents',
     access: { scope: 'manage', operator: 'any', agent: 'never', peer: 'never', audited: 'first' },
     query: removalQuery,
-    handle: async ({ caller, params, query }, context: RemovalContext) =>
-      removeAgent(context, caller, params.handle, query),
+    handle: async ({ caller, params, query }, context) => removeAgent(context, caller, params.handle, query),
   }),
 ] as const
 

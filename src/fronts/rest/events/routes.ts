@@ -7,7 +7,7 @@ import { logBounds } from '../../../log/event-store.ts'
 import { count } from '../fields.ts'
 import { route } from '../route.ts'
 import { readEvents, requireKept } from './read.ts'
-import { type StreamContext, streamEvents } from './stream.ts'
+import { streamEvents } from './stream.ts'
 import { type EventPageView, eventView } from './view.ts'
 
 const limitDefault = 100
@@ -23,7 +23,7 @@ export const eventRoutes = [
     what: 'read the log',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'never', audited: 'no' },
     query: eventQuery,
-    handle: async ({ caller, query, http }, context: StreamContext): Promise<EventPageView | undefined> => {
+    handle: async ({ caller, query, http }, context): Promise<EventPageView | undefined> => {
       const { since, limit = limitDefault } = query
       if (http && wantsStream(http.req)) {
         await streamEvents(context, caller, http, since)

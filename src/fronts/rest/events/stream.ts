@@ -1,27 +1,18 @@
 import type { Request } from 'express'
-import type { Admission } from '../../../admission/admission.ts'
 import { Problem } from '../../../errors.ts'
-import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
+import { revoked } from '../../../identity/open-calls.ts'
 import { RecentValues } from '../../../lib/recent-values.ts'
 import type { LogEvent } from '../../../log/event.ts'
 import { logBounds } from '../../../log/event-store.ts'
 import { follow } from '../../../log/follow.ts'
-import type { LogNotifier } from '../../../log/log-notifier.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Database } from '../../../storage/database.ts'
+import type { FrontContext } from '../../front-context.ts'
 import { EventStream, streamHeaders, untilClosed } from '../../http/sse.ts'
 import { problemBody } from '../../problem-body.ts'
 import type { HttpExchange } from '../route.ts'
 import { readEvents, requireKept } from './read.ts'
 import { eventView } from './view.ts'
-
-export interface StreamContext {
-  readonly db: Database
-  readonly notifier: LogNotifier
-  readonly stopping: AbortSignal
-  readonly openCalls: OpenCalls
-  readonly admission: Admission
-}
 
 /** Events that are read at once. */
 const pageSize = 50
@@ -31,7 +22,7 @@ const pageSize = 50
  * revoked. Without a `logId` it starts at the end of the log.
  */
 export async function streamEvents(
-  context: StreamContext,
+  context: FrontContext,
   caller: Caller,
   { req, res }: HttpExchange,
   since: number | undefined,

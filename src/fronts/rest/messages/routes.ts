@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readMail, readSentPage, readThreadPage } from '../../../mailbox/reading/read-mail.ts'
 import { reportStatus } from '../../../mailbox/reading/report-status.ts'
-import { type MailContext, sendMail } from '../../../mailbox/sending/send-mail.ts'
-import type { Reader } from '../../../storage/database.ts'
+import { sendMail } from '../../../mailbox/sending/send-mail.ts'
 import { idempotencyKey } from '../../idempotency-key.ts'
 import { nextToken } from '../page.ts'
 import { route } from '../route.ts'
@@ -11,10 +10,6 @@ import { messageView, sentView } from './view.ts'
 
 const limitDefault = 50
 
-export interface MessageFrontContext {
-  readonly mail: MailContext
-}
-
 /** `/v1/messages`: send, read, list what the caller sent, and report how far the caller has come with what it received. */
 export const messageRoutes = [
   route('GET /v1/messages', {
@@ -22,7 +17,7 @@ export const messageRoutes = [
     what: 'list sent messages',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     query: messageQuery,
-    handle: async ({ caller, query }, { mail }: MessageFrontContext) => {
+    handle: async ({ caller, query }, { mail }) => {
       const { limit = limitDefault, pageToken = '' } = query
       const { mails, more } = await readSentPage(mail.db, caller, pageToken, limit)
       return { messages: mails.map(messageView), nextPageToken: nextToken(mails, more, ({ message }) => message.id) }
@@ -34,7 +29,7 @@ export const messageRoutes = [
     access: { scope: 'send', operator: 'any', agent: 'contacts', peer: 'granted', audited: 'soon' },
     body: newMessage,
     status: 201,
-    handle: async ({ caller, body, given, header, reply }, { mail }: MessageFrontContext) => {
+    handle: async ({ caller, body, given, header, reply }, { mail }) => {
       const sent = await sendMail(mail, caller, body, { idempotency: idempotencyOf(header('idempotency-key'), given) })
       reply.headers.Location = `/v1/messages/${sent.message.id}`
       return sentView(sent)
@@ -44,15 +39,14 @@ export const messageRoutes = [
     name: 'message.read',
     what: 'read a message',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'operator' },
-    handle: async ({ caller, params }, { mail }: MessageFrontContext) =>
-      messageView(await readMail(mail.db, caller, params.id)),
+    handle: async ({ caller, params }, { mail }) => messageView(await readMail(mail.db, caller, params.id)),
   }),
   route('POST /v1/messages/:id/status', {
     name: 'message.mark',
     what: 'mark a message',
     access: { scope: 'work', operator: 'own', agent: 'party', peer: 'party', audited: 'soon' },
     body: statusInput,
-    handle: async ({ caller, params, body }, { mail }: MessageFrontContext) =>
+    handle: async ({ caller, params, body }, { mail }) =>
       messageView(await reportStatus(mail, caller, params.id, body.status)),
   }),
 ] as const
@@ -64,7 +58,7 @@ export const threadRoutes = [
     what: 'read a thread',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'operator' },
     query: messageQuery,
-    handle: async ({ caller, params, query }, { db }: { readonly db: Reader }) => {
+    handle: async ({ caller, params, query }, { db }) => {
       const { limit = limitDefault, pageToken = '' } = query
       const { mails, more } = await readThreadPage(db, caller, params.id, pageToken, limit)
       return {

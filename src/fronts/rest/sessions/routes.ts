@@ -18,11 +18,6 @@ import { type PresenceView, presenceView, routesView, type SessionView, sessionV
 
 const limitDefaults = { live: listMax, ended: 50 }
 
-/** What the routes of sessions and presence take from the context of the front. */
-export interface SessionRouteContext {
-  readonly sessions: SessionContext
-}
-
 /** `/v1/sessions` and `/v1/presence`: start, give a sign of life, end, list. Source: S1-8, S2-2, S2-20. */
 export const sessionRoutes = [
   route('GET /v1/sessions', {
@@ -30,7 +25,7 @@ export const sessionRoutes = [
     what: 'list sessions',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     query: sessionQuery,
-    handle: async ({ caller, query }, { sessions: { db, clock } }: SessionRouteContext) => {
+    handle: async ({ caller, query }, { sessions: { db, clock } }) => {
       const { status = 'live', limit = limitDefaults[status], pageToken: before = '' } = query
       const list = status === 'live' ? listVisibleSessions : listFormerSessions
       const { items, more } = await list(db, caller, { before, limit })
@@ -50,7 +45,7 @@ export const sessionRoutes = [
     rate: 'startsPerHour',
     body: newSession,
     status: 201,
-    handle: async ({ caller, body, reply }, { sessions }: SessionRouteContext) => {
+    handle: async ({ caller, body, reply }, { sessions }) => {
       const { created, ...answer } = await startSession(sessions, caller, body)
       if (!created) reply.status = 200
       reply.headers.Location = `/v1/sessions/${answer.sessionId}`
@@ -61,7 +56,7 @@ export const sessionRoutes = [
     name: 'session.read',
     what: 'read a session',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
-    handle: async ({ caller, params }, { sessions }: SessionRouteContext) => {
+    handle: async ({ caller, params }, { sessions }) => {
       const session = await requireSession(sessions.db, caller, params.id)
       return { ...(await view(sessions, session)), ...routesView(await readRoutes(sessions.db, session)) }
     },
@@ -71,25 +66,21 @@ export const sessionRoutes = [
     what: 'give a sign of life',
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
     body: beatInput,
-    handle: async ({ caller, params, body }, { sessions }: SessionRouteContext) =>
+    handle: async ({ caller, params, body }, { sessions }) =>
       view(sessions, await beatSession(sessions, caller, params.id, body)),
   }),
   route('DELETE /v1/sessions/:id', {
     name: 'session.end',
     what: 'end a session',
     access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'soon' },
-    handle: async ({ caller, params }, { sessions }: SessionRouteContext) =>
-      view(sessions, await closeSession(sessions, caller, params.id)),
+    handle: async ({ caller, params }, { sessions }) => view(sessions, await closeSession(sessions, caller, params.id)),
   }),
   route('PUT /v1/presence', {
     name: 'presence.report',
     what: 'report presence',
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
     body: presenceInput,
-    handle: async (
-      { caller, body },
-      { sessions }: SessionRouteContext,
-    ): Promise<PresenceView & { readonly sessionId: string }> => {
+    handle: async ({ caller, body }, { sessions }): Promise<PresenceView & { readonly sessionId: string }> => {
       const { process: named, harness, ...presence } = body
       const owner = named && { pid: named.pid, processStartedAt: named.startedAt }
       const session = await reportPresence(sessions, caller, presence, { owner, harness })

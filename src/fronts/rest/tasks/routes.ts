@@ -2,7 +2,6 @@ import { Problem } from '../../../errors.ts'
 import { requireAgent } from '../../../registry/agents/agents.ts'
 import { requireSelf } from '../../../registry/callers/caller.ts'
 import { addArtifact } from '../../../tasks/add-artifact.ts'
-import type { TaskContext } from '../../../tasks/context.ts'
 import { listTasks, nextPageToken } from '../../../tasks/list-tasks.ts'
 import { moveTask } from '../../../tasks/move-task.ts'
 import {
@@ -40,7 +39,7 @@ export const taskRoutes = [
     what: 'list tasks',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskQuery,
-    handle: async ({ caller, query, answer }, { db }: TaskContext) => {
+    handle: async ({ caller, query, answer }, { db }) => {
       const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
       const agent = query.agent === undefined ? undefined : await requireAgent(db, caller.projectId, query.agent)
       if (agent) requireSelf(caller, agent.id, 'list the tasks of an agent')
@@ -68,7 +67,7 @@ export const taskRoutes = [
     what: 'read a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskReadQuery,
-    handle: async ({ caller, params, query, reply, answer }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, reply, answer }, { db }) => {
       const { historyLength = historyRecent } = query
       const { task } = await requireTask(db, caller, params.id)
       const document = await loadTaskDocument(db, task, { historyLength, viewer: caller.projectId, ...answer })
@@ -83,7 +82,7 @@ export const taskRoutes = [
     what: 'read the messages of a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskPartQuery,
-    handle: async ({ caller, params, query, answer }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, answer }, { db }) => {
       const { limit = partDefault, pageToken = 0 } = query
       const { task } = await requireTask(db, caller, params.id)
       const { items, more } = await readMessagePage(db, task, { after: pageToken, limit, ...answer })
@@ -98,7 +97,7 @@ export const taskRoutes = [
     what: 'read the artifacts of a task',
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskPartQuery,
-    handle: async ({ caller, params, query, answer }, { db }: TaskContext) => {
+    handle: async ({ caller, params, query, answer }, { db }) => {
       const { limit = partDefault, pageToken = 0 } = query
       const { task } = await requireTask(db, caller, params.id)
       const { items, more } = await readChunkPage(db, task, { after: pageToken, limit, ...answer })
@@ -115,7 +114,7 @@ export const taskRoutes = [
     what: 'move a task',
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: transitionInput,
-    handle: async ({ caller, params, body, header, reply, answer }, context: TaskContext) => {
+    handle: async ({ caller, params, body, header, reply, answer }, context) => {
       const { to, message, answerAs, wakePolicy } = body
       const expectedVersion = requireVersion(header('if-match'), body.expectedVersion)
       const artifacts = body.artifacts?.map((artifact) => ({ artifact }))
@@ -134,7 +133,7 @@ export const taskRoutes = [
     access: { scope: 'work', operator: 'any', agent: 'party', peer: 'party', audited: 'soon' },
     body: artifactInput,
     status: 201,
-    handle: async ({ caller, params, body, reply, answer }, context: TaskContext): Promise<AddedArtifactView> => {
+    handle: async ({ caller, params, body, reply, answer }, context): Promise<AddedArtifactView> => {
       const { document, artifactId } = await withCurrent(
         () => addArtifact(context, caller, params.id, { ...body, answer }),
         (current) => loadTaskDocument(context.db, current, changeAnswer(caller, answer)),

@@ -1,20 +1,12 @@
-import type { Admission } from '../../../admission/admission.ts'
 import { Problem, toProblem } from '../../../errors.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import type { ReceiptInput } from '../../../wake-stream/report.ts'
+import type { FrontContext } from '../../front-context.ts'
 import { requireModestJson, requireStorableJson } from '../../json-shape.ts'
 import { problemBody } from '../../problem-body.ts'
 import { parse } from '../../validate.ts'
 import { receiptsInput } from './input.ts'
 import { countedReport } from './report-receipts.ts'
-
-export interface ReceiptFrameContext {
-  readonly wakeStreams: WakeStreamContext
-  readonly admission: Admission
-  /** Called for every request of a caller, as a sign of life. */
-  readonly saw: (caller: Caller) => void
-}
 
 /** A frame of the gateway, as an event is: its name and its data. */
 export interface AnswerFrame {
@@ -31,7 +23,7 @@ const path = '/v1/wake-stream/receipts'
  * Returns what answers the receipts that a reader sends over its WebSocket. A frame is the body of `POST /v1/wake-stream/receipts`:
  * it counts as such a request, and has the same answer or the same problem.
  */
-export function receiptFrames(context: ReceiptFrameContext, caller: Caller): AnswerFrames {
+export function receiptFrames(context: FrontContext, caller: Caller): AnswerFrames {
   const { admission, saw, wakeStreams } = context
   const answer = async (text: Buffer): Promise<AnswerFrame> => {
     saw(caller)

@@ -1,20 +1,13 @@
-import type { Admission } from '../../../admission/admission.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
-import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import { type ReceiptInput, type RecordedReceipt, reportReceipts } from '../../../wake-stream/report.ts'
+import type { FrontContext } from '../../front-context.ts'
 
 /** So many receipts cost the gateway as much as one small request: each is looked up, and most are written. */
 const receiptsOfOne = 10
 
-/** What a report needs, whichever way it comes. */
-export interface ReportContext {
-  readonly wakeStreams: WakeStreamContext
-  readonly admission: Pick<Admission, 'spend'>
-}
-
 /** Records receipts. Many in one report count as several requests of their caller. Errors: `rate-limited`. */
 export async function countedReport(
-  { wakeStreams, admission }: ReportContext,
+  { wakeStreams, admission }: FrontContext,
   caller: Caller,
   receipts: readonly ReceiptInput[],
 ): Promise<RecordedReceipt[]> {

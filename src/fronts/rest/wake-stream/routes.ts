@@ -3,7 +3,7 @@ import type { RecordedReceipt } from '../../../wake-stream/report.ts'
 import { type HttpExchange, route } from '../route.ts'
 import { receiptsInput, wakeStreamQuery } from './input.ts'
 import { countedReport } from './report-receipts.ts'
-import { streamWakes, type WakeStreamFrontContext } from './stream.ts'
+import { streamWakes } from './stream.ts'
 
 /** What became of the receipts of one request, in its order. */
 export interface ReceiptsView {
@@ -17,15 +17,14 @@ export const wakeStreamRoutes = [
     what: 'read wakes as a stream',
     access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
     query: wakeStreamQuery,
-    handle: ({ caller, http, query }, context: WakeStreamFrontContext) =>
-      streamWakes(context, caller, requireHttp(http), query),
+    handle: ({ caller, http, query }, context) => streamWakes(context, caller, requireHttp(http), query),
   }),
   route('POST /v1/wake-stream/receipts', {
     name: 'wake_stream.report',
     what: 'report on wakes',
     access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     body: receiptsInput,
-    handle: async ({ caller, body }, context: WakeStreamFrontContext): Promise<ReceiptsView> => ({
+    handle: async ({ caller, body }, context): Promise<ReceiptsView> => ({
       receipts: await countedReport(context, caller, body),
     }),
   }),

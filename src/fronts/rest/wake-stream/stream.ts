@@ -1,28 +1,20 @@
 import type { Response } from 'express'
 import type { UnreadAnswers } from '../../../admission/unread-answers.ts'
-import { type OpenCalls, revoked } from '../../../identity/open-calls.ts'
+import { revoked } from '../../../identity/open-calls.ts'
 import { untilAborted } from '../../../lib/until-aborted.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { StreamCapability } from '../../../registry/subscriptions/stream-capabilities.ts'
-import type { StreamConnections } from '../../../wake-stream/connections.ts'
-import type { WakeStreamContext } from '../../../wake-stream/context.ts'
 import { changesOf, furtherRequests } from '../../../wake-stream/open-cost.ts'
 import { recordBegun } from '../../access/rest-access.ts'
+import type { FrontContext } from '../../front-context.ts'
 import { EventStream, streamHeaders, untilClosed } from '../../http/sse.ts'
 import { upgradeOf } from '../../http/upgrade.ts'
 import { requireUpgradable } from '../../http/web-socket.ts'
 import { problemBody } from '../../problem-body.ts'
 import type { HttpExchange } from '../route.ts'
-import { type ReceiptFrameContext, receiptFrames } from './receipt-frames.ts'
+import { receiptFrames } from './receipt-frames.ts'
 import { socketTransport } from './socket-transport.ts'
 import type { TransportReader, WakeTransport } from './transport.ts'
-
-export interface WakeStreamFrontContext extends ReceiptFrameContext {
-  readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
-  readonly stopping: AbortSignal
-  readonly openCalls: OpenCalls
-  readonly publicUrl: string
-}
 
 const path = '/v1/wake-stream'
 
@@ -32,7 +24,7 @@ const path = '/v1/wake-stream'
  * of `connect`.
  */
 export async function streamWakes(
-  context: WakeStreamFrontContext,
+  context: FrontContext,
   caller: Caller,
   { req, res }: HttpExchange,
   {

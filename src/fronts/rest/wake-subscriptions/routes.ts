@@ -41,10 +41,6 @@ import {
 
 const recordsDefault = 50
 
-export interface SubscriptionFrontContext {
-  readonly subscriptions: SubscriptionContext
-}
-
 /** `/v1/wake-subscriptions`: the five actions of S1-43, the test, the record of deliveries, and what was held. */
 export const wakeSubscriptionRoutes = [
   route('GET /v1/wake-subscriptions', {
@@ -52,7 +48,7 @@ export const wakeSubscriptionRoutes = [
     what: 'list subscriptions',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: subscriptionQuery,
-    handle: async ({ caller, query }, { subscriptions: context }: SubscriptionFrontContext) => {
+    handle: async ({ caller, query }, { subscriptions: context }) => {
       const { agent, subscriptionId, limit = listMax, pageToken } = query
       const { db, clock } = context
       if (subscriptionId !== undefined) {
@@ -79,10 +75,7 @@ export const wakeSubscriptionRoutes = [
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
     body: newSubscription,
     status: 201,
-    handle: async (
-      { caller, body, header, reply },
-      { subscriptions }: SubscriptionFrontContext,
-    ): Promise<NewSubscriptionView> => {
+    handle: async ({ caller, body, header, reply }, { subscriptions }): Promise<NewSubscriptionView> => {
       // A process that names its session makes the subscription for as long as that lasts. Source: D26.
       const session = body.agentIdentity === undefined ? sessionOf(header) : undefined
       const made = await subscribe(subscriptions, caller, { ...(session ? { sessionId: session } : {}), ...body })
@@ -94,7 +87,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.read',
     what: 'read a subscription',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
-    handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext) =>
+    handle: async ({ caller, params }, { subscriptions }) =>
       view(subscriptions, await requireSubscription(subscriptions.db, caller, params.id)),
   }),
   route('PATCH /v1/wake-subscriptions/:id', {
@@ -102,10 +95,7 @@ export const wakeSubscriptionRoutes = [
     what: 'change a subscription',
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
     body: subscriptionChanges,
-    handle: async (
-      { caller, params, body },
-      { subscriptions }: SubscriptionFrontContext,
-    ): Promise<ChangedSubscriptionView> => {
+    handle: async ({ caller, params, body }, { subscriptions }): Promise<ChangedSubscriptionView> => {
       const { subscription, signingKey } = await updateSubscription(subscriptions, caller, params.id, body)
       return {
         subscriptionId: subscription.id,
@@ -118,7 +108,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.remove',
     what: 'remove a subscription',
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
-    handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext) => {
+    handle: async ({ caller, params }, { subscriptions }) => {
       await unsubscribe(subscriptions, caller, params.id)
       return { subscriptionId: params.id, status: 'removed' as const }
     },
@@ -129,7 +119,7 @@ export const wakeSubscriptionRoutes = [
     access: { scope: 'manage', also: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
     rate: 'heavyPerMinute',
     body: resyncInput,
-    handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ResyncView> =>
+    handle: async ({ caller, params, body }, { subscriptions }): Promise<ResyncView> =>
       resyncSubscription(subscriptions, caller, params.id, body.sinceLogId),
   }),
   route('POST /v1/wake-subscriptions/:id/replay', {
@@ -138,7 +128,7 @@ export const wakeSubscriptionRoutes = [
     access: { scope: 'manage', also: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
     rate: 'heavyPerMinute',
     body: replayInput,
-    handle: async ({ caller, params, body }, { subscriptions }: SubscriptionFrontContext): Promise<ReplayView> =>
+    handle: async ({ caller, params, body }, { subscriptions }): Promise<ReplayView> =>
       replayDeliveries(subscriptions, caller, params.id, body),
   }),
   route('POST /v1/wake-subscriptions/:id/test', {
@@ -146,7 +136,7 @@ export const wakeSubscriptionRoutes = [
     what: 'test a subscription',
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
     rate: 'heavyPerMinute',
-    handle: async ({ caller, params }, { subscriptions }: SubscriptionFrontContext): Promise<TestView> => {
+    handle: async ({ caller, params }, { subscriptions }): Promise<TestView> => {
       const { agentId } = await requireSubscription(subscriptions.db, caller, params.id)
       return testView(await sendTest(subscriptions, caller, params.id), isOwn(caller, agentId))
     },
@@ -156,7 +146,7 @@ export const wakeSubscriptionRoutes = [
     what: 'read deliveries',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: deliveryQuery,
-    handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
+    handle: async ({ caller, params, query }, { subscriptions: { db } }) => {
       const { id, agentId } = await requireSubscription(db, caller, params.id)
       const { limit = recordsDefault, pageToken = '' } = query
       const { items, more } = await readDeliveryPage(db, id, pageToken, limit)
@@ -171,7 +161,7 @@ export const wakeSubscriptionRoutes = [
     what: 'read what was held',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'never', audited: 'no' },
     query: heldQuery,
-    handle: async ({ caller, params, query }, { subscriptions: { db } }: SubscriptionFrontContext) => {
+    handle: async ({ caller, params, query }, { subscriptions: { db } }) => {
       const subscription = await requireSubscription(db, caller, params.id)
       const { limit = recordsDefault, pageToken: before = Number.MAX_SAFE_INTEGER } = query
       const page = await listUnsent(db, subscription, createFindDelivered(db), { before, limit })

@@ -1,0 +1,58 @@
+import type { Admission } from '../admission/admission.ts'
+import type { WrongKeys } from '../admission/wrong-keys.ts'
+import type { CardDocuments } from '../agent-card/documents.ts'
+import type { CardSigner } from '../agent-card/signing.ts'
+import type { Audit } from '../audit/audit.ts'
+import type { HandoffContext } from '../claims/handoff.ts'
+import type { AuthContext } from '../identity/authenticate.ts'
+import type { MailWaits } from '../mailbox/delivery/mail-waits.ts'
+import type { PiggybackContext } from '../mailbox/delivery/piggyback.ts'
+import type { MailContext } from '../mailbox/sending/send-mail.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import type { ClientAddress } from '../security/client-address.ts'
+import type { SessionContext } from '../sessions/context.ts'
+import type { SubscriptionContext } from '../subscriptions/context.ts'
+import type { PushContext } from '../tasks/push-config.ts'
+import type { StreamConnections } from '../wake-stream/connections.ts'
+import type { WakeStreamContext } from '../wake-stream/context.ts'
+import type { ReadinessProbe } from './readiness.ts'
+
+/** All protocols work with this: the features, and what admits and records each call. */
+export interface FrontContext extends PushContext, AuthContext {
+  // features
+  readonly claims: HandoffContext
+  readonly mail: MailContext & PiggybackContext
+  readonly mailWaits: MailWaits
+  readonly sessions: SessionContext
+  readonly subscriptions: SubscriptionContext
+  readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
+  readonly cards: CardDocuments
+  readonly signer: CardSigner
+  readonly publicUrl: string
+
+  // callers
+  readonly wrongKeys: WrongKeys
+  readonly clientAddress: ClientAddress
+  /** Called for every request of an authenticated caller, as a sign of life. */
+  readonly saw: (caller: Caller) => void
+  readonly audit: Audit
+
+  // calls
+  readonly admission: Admission
+  /** The largest body, in bytes. */
+  readonly bodyMax: number
+  /** The most bytes of a task's history and artifacts in an answer. */
+  readonly answerMax: number
+  /** How long a blocking SendMessage waits, in ms. */
+  readonly blockingTimeoutMs: number
+
+  // the gateway
+  readonly instanceKey: string
+  readonly readiness: ReadinessProbe
+  /** Aborts when the gateway stops. */
+  readonly stopping: AbortSignal
+  /** Called after a commit that removes keys or agents, with their ids: their open streams and calls end on every gateway. */
+  readonly revoked: (ids: readonly string[]) => void
+  /** Notifies the dispatcher that a subscription has changed. */
+  readonly changed: (subscriptionId: string) => void
+}
