@@ -98,6 +98,7 @@ test('the number of what an agent may have is named in the way of a rate', async
   })
 })
 
+// D44
 test('a REST body that is too large is refused with the name of the limit and the remedy', async () => {
   const { status, body } = await gateway.call('POST', '/v1/messages', JSON.stringify('x'.repeat(restBody.max)), {
     key: donna.key,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { merged } from '../../src/agent-card/documents.ts'
 
+// D45
 test.each([
   ['fields of either', { a: 1 }, { b: 2 }, { a: 1, b: 2 }],
   ['the value of the first where both have one', { a: 1, c: null }, { a: 2, c: 3 }, { a: 1, c: null }],

@@ -31,6 +31,7 @@ function listenOn(url: string, channel: string) {
 }
 
 describe.runIf(hasRedis)('the bus on Redis', () => {
+  // S2-5, D16
   test('everyone on the channel gets a message, also the sender, and no other channel does', async () => {
     await using redis = await redisServer()
     await redis.start()

@@ -64,6 +64,7 @@ test('with the new encryption key first and the old one second, old subscription
   expect(readdirSync(directory.path)).not.toContain('encryption.key')
 })
 
+// D23
 test('a gateway without the encryption key of its store does not start, and names the missing key', async () => {
   using directory = dataDirectory()
   const [right, wrong] = [newEncryptionKey(), newEncryptionKey()]

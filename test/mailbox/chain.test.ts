@@ -15,7 +15,7 @@ async function mailed() {
   return { gateway, lola, donna, mike, id, say, read, [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() }
 }
 
-// S4-6
+// S4-5, S4-6
 test('a recipient moves the chain step by step, and its sender reads each with its time', async () => {
   await using world = await mailed()
   for (const status of ['seen', 'acked', 'resolved']) {

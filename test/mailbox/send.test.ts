@@ -8,7 +8,7 @@ const post = (gateway: TestGateway, agent: TestAgent | undefined, body: unknown,
 const read = async (gateway: TestGateway, agent: TestAgent | undefined, path: string) =>
   (await gateway.call('GET', path, undefined, agent ? { key: agent.key } : {})).body
 
-// S2-9, S2-10, D11
+// S2-6, S2-9, S2-10, D11
 test('a message is stored for a name, and counts as delivered only after a channel has reported it', async () => {
   await using gateway = await startGateway()
   await using receiver = await startReceiver()
@@ -46,6 +46,7 @@ test('a message is stored for a name, and counts as delivered only after a chann
   expect(receipt.recipients[0]).toMatchObject({ agent: '@donna', status: 'sent', deliveryMethod: 'push' })
 })
 
+// S4-10
 test('only a recipient reads the message, in its inbox', async () => {
   await using gateway = await startGateway()
   const lola = await gateway.addAgent('lola')

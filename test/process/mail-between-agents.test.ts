@@ -148,6 +148,7 @@ test('5: a surface without a wake route gets pending signals in the answers to i
   ])
 })
 
+// S1-1
 test('6: a surface with a wake route gets a signal without a call', () => {
   const { donna } = story
   for (const type of ['ReviewRequested', 'Acknowledgment', 'x-SpecStatusChanged']) {
@@ -214,7 +215,7 @@ test('11: send, receive, reply, acknowledge: the sender is notified of each stat
   ])
 })
 
-// The schema of the other engine is held to this one by test/storage.
+// The schema of the other engine is held to this one by test/storage. S2-18
 test.skipIf(onPostgres)('12: the queue is a table of signals with an index of the undelivered ones', () => {
   using db = closing(new Sqlite(join(story.gateway.dataDir, 'rouse.db'), { readonly: true }))
   const columns = (table: string) =>
@@ -239,6 +240,7 @@ test('13: the surface in the environment of a process decides, and nothing is gu
   expect(routes[2]).toEqual(new Set(['startup_drain', 'piggyback']))
 })
 
+// S2-12
 test('14: a strategy is one object and one line of the table, which no other file names', () => {
   const src = resolve(import.meta.dirname, '../../src')
   const imports = readdirSync(src, { recursive: true, encoding: 'utf8' })

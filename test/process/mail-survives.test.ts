@@ -3,6 +3,7 @@ import { startProcessGateway } from '../support/process-gateway.ts'
 import { spawnMailAgent } from '../support/spawn-mail-agent.ts'
 
 // S4-2: an outage of what carries the mail
+// S4-1
 test('mail that was accepted before a kill -9 is there after it, is drained once, and a repeat of it is the same', async () => {
   await using gateway = await startProcessGateway()
   const lola = await gateway.addAgent('@lola')

@@ -246,7 +246,7 @@ test('deliveries are listed newest first, in pages', async () => {
   })
 })
 
-// S1-43, S1-44
+// S1-43, S1-44, D35
 test("the list with a subscriptionId has that one, and refuses one that is not the caller's", async () => {
   await using gateway = await startGateway()
   const [donna, bob] = [await gateway.addAgent('donna'), await gateway.addAgent('bob')]

@@ -19,7 +19,7 @@ async function start() {
 }
 const bodyOf = (receiver: Receiver, nth: number) => receiver.wakes[nth]!.body
 
-// The attack: `manage` was `read` in two steps.
+// The attack: `manage` was `read` in two steps. D46
 test('a key without read grants nobody to read, and has nothing sent again', async () => {
   await using s = await start()
   await using receiver = await startReceiver()
@@ -89,7 +89,7 @@ test('a key without read that points a subscription elsewhere gets no subjects; 
   expect(bodyOf(first, 1).payload).toMatchObject({ subject: secret })
 })
 
-// The attack: `work` was `read` by way of the stream of a subscription that another key had made.
+// The attack: `work` was `read` by way of the stream of a subscription that another key had made. D46
 test('a key without read reads only a stream of ids and counts', async () => {
   await using s = await start()
   const scopes = { scopes: ['work', 'manage'] }

@@ -41,6 +41,7 @@ const start = async () => {
   }
 }
 
+// D8
 test('a task that no agent starts in time fails with the reason, and wakes both parties', async () => {
   await using s = await start()
   await using receiver = await startReceiver()

@@ -56,6 +56,7 @@ test('window: even one event waits thirty seconds and is sent as a digest', asyn
   })
 })
 
+// S1-27
 test('a burst of five hundred tasks is one digest', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })

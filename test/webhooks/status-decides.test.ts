@@ -14,6 +14,7 @@ function streamTurn(status: number) {
   }
 }
 
+// D47
 test.each<[string, (wake: unknown, res: ServerResponse) => void]>([
   ['streams its turn as the answer', streamTurn(200)],
   ['has a late body', (_, res) => void res.writeHead(200, { 'content-length': 2 }).flushHeaders()],

@@ -7,6 +7,7 @@ import { openPlace, startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
 
 describe('rouse bridge', () => {
+  // S1-37
   test('hands a wake to the one conversation, once, and tells the gateway each step with its proof', async () => {
     await using place = await openPlace()
     const { gateway, donna, harness, options } = place

@@ -79,6 +79,7 @@ describe.skipIf(!hasTmux)('tmux', () => {
     expect(await adapter.wake(session, aWake(), attempt({}, 'written').tools)).toMatchObject({ step: 'written' })
   })
 
+  // S1-38
   test('a draft stays as it is, and nothing is sent', async () => {
     const terminal = await openTerminal()
     terminal.type('do not lose this')
