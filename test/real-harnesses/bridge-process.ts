@@ -59,7 +59,10 @@ export async function startBridgeProcess(place: Place) {
     /** Resolves with the first step that is wanted. */
     step: async (isWanted: (step: BridgeStep) => boolean, timeoutMs?: number): Promise<BridgeStep> => {
       const find = () => steps().find(isWanted)
-      return (await until(find, (step) => step !== undefined, timeoutMs))!
+      const found = until(find, (step) => step !== undefined, timeoutMs)
+      return (await found.catch(({ message }) => {
+        throw new Error([message, printed.stderr, printed.stdout].join('\n'))
+      }))!
     },
     /** Calls back at each step, as soon as it is printed. */
     onStep: (listener: (step: BridgeStep) => void) => void listeners.push(listener),

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { prepareClaude } from './claude-config.ts'
 import { startFakeModel } from './fake-model.ts'
 import { openOffice } from './office.ts'
-import { installedClaude } from './programs.ts'
+import { claudeProgram } from './programs.ts'
 
-const claude = installedClaude()
+const claude = claudeProgram()
 describe.skipIf(claude === undefined)('Claude Code', () => {
   test('its model reads what mail waits, and calls our tools', async () => {
     await using office = await openOffice()

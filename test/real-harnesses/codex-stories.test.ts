@@ -145,7 +145,7 @@ describe.skipIf(codex === undefined || !hasTerminal())('A user of Codex and rous
     }
     const elsewhere = office.at('elsewhere')
     mkdirSync(elsewhere)
-    desk.configure('codex', [elsewhere])
+    desk.configure('codex', { directories: [elsewhere] })
     const bridge = await desk.startBridge()
     const mail = await desk.send('In another directory')
     const held = await bridge.step(({ step }) => step === 'held' || step === 'misaddressed')

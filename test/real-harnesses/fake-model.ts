@@ -17,6 +17,7 @@ export type Reply =
 /** A model on loopback that speaks OpenAI's Responses API and Chat Completions API, and Anthropic's Messages API. `reply` is called for each request, with its number. */
 export async function startFakeModel(reply: (request: ModelRequest, number: number) => Reply | Promise<Reply>) {
   const requests: ModelRequest[] = []
+  let answered = 0
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
@@ -28,7 +29,8 @@ export async function startFakeModel(reply: (request: ModelRequest, number: numb
     const hasTools = Array.isArray(body.tools) && body.tools.length > 0
     if (hasTools) requests.push({ body, text })
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    answer(response, hasTools ? await reply({ body, text }, requests.length) : { text: 'title' }, body)
+    const said = hasTools ? await reply({ body, text }, requests.length) : { text: 'title' }
+    answer(response, said, ++answered, body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -41,7 +43,8 @@ export async function startFakeModel(reply: (request: ModelRequest, number: numb
   }
 }
 
-type Answer = (response: ServerResponse, reply: Reply, body: JsonObject) => void
+/** `number`: of the answer, for ids of its own. Claude Code joins messages with one id, and leaves out a call whose id it has seen. */
+type Answer = (response: ServerResponse, reply: Reply, number: number, body: JsonObject) => void
 
 const noTokens = {
   input_tokens: 0,
@@ -51,33 +54,38 @@ const noTokens = {
   total_tokens: 0,
 }
 
-function answerResponses(response: ServerResponse, reply: Reply): void {
+function answerResponses(response: ServerResponse, reply: Reply, number: number): void {
   const item =
     'text' in reply
-      ? { type: 'message', role: 'assistant', id: 'msg_1', content: [{ type: 'output_text', text: reply.text }] }
+      ? {
+          type: 'message',
+          role: 'assistant',
+          id: `msg_${number}`,
+          content: [{ type: 'output_text', text: reply.text }],
+        }
       : {
           type: 'function_call',
-          id: 'fc_1',
-          call_id: 'call_1',
+          id: `fc_${number}`,
+          call_id: `call_${number}`,
           name: reply.tool,
           namespace: reply.namespace,
           arguments: JSON.stringify(reply.input),
         }
   const events = [
-    { type: 'response.created', response: { id: 'resp_1' } },
+    { type: 'response.created', response: { id: `resp_${number}` } },
     { type: 'response.output_item.done', output_index: 0, item },
-    { type: 'response.completed', response: { id: 'resp_1', usage: noTokens } },
+    { type: 'response.completed', response: { id: `resp_${number}`, usage: noTokens } },
   ]
   response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 }
 
-function answerChat(response: ServerResponse, reply: Reply, { model }: JsonObject): void {
+function answerChat(response: ServerResponse, reply: Reply, number: number, { model }: JsonObject): void {
   const isText = 'text' in reply
   const call = isText
     ? undefined
     : {
         index: 0,
-        id: 'call_1',
+        id: `call_${number}`,
         type: 'function',
         function: { name: reply.tool, arguments: JSON.stringify(reply.input) },
       }
@@ -87,21 +95,31 @@ function answerChat(response: ServerResponse, reply: Reply, { model }: JsonObjec
     { index: 0, delta, finish_reason: null },
     { index: 0, delta: {}, finish_reason: isText ? 'stop' : 'tool_calls' },
   ]
-  const base = { id: 'cc_1', object: 'chat.completion.chunk', created: 1, model }
+  const base = { id: `cc_${number}`, object: 'chat.completion.chunk', created: 1, model }
   const chunks = choices.map((choice) => ({ ...base, choices: [choice] }))
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
   const all = [...chunks, { ...base, choices: [], usage }]
   response.end(`${all.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`)
 }
 
-function answerMessages(response: ServerResponse, reply: Reply, { model }: JsonObject): void {
+function answerMessages(response: ServerResponse, reply: Reply, number: number, { model }: JsonObject): void {
   const isText = 'text' in reply
   const usage = { input_tokens: 1, output_tokens: 1 }
-  const block = isText ? { type: 'text', text: '' } : { type: 'tool_use', id: 'toolu_1', name: reply.tool, input: {} }
+  const block = isText
+    ? { type: 'text', text: '' }
+    : { type: 'tool_use', id: `toolu_${number}`, name: reply.tool, input: {} }
   const delta = isText
     ? { type: 'text_delta', text: reply.text }
     : { type: 'input_json_delta', partial_json: JSON.stringify(reply.input) }
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], stop_reason: null, usage }
+  const message = {
+    id: `msg_${number}`,
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    usage,
+  }
   const events = [
     { type: 'message_start', message },
     { type: 'content_block_start', index: 0, content_block: block },

@@ -25,20 +25,40 @@ const programs = {
     // The one for every processor: which other one fits is found out by a script of the package, and no script runs here.
     binary: [/^opencode-(darwin|linux|windows)-(arm64|x64-baseline)$/, 'bin', /^opencode/],
   },
+  // Its licence is a contract with its user: only `claudeProgram` asks for it.
+  claude: {
+    package: '@anthropic-ai/claude-code',
+    version: '2.1.332',
+    binary: ['@anthropic-ai', /^claude-code-/, /^claude/],
+  },
   // A script of Node's.
   qwen: { package: '@qwen-code/qwen-code', version: '0.24.4', binary: ['@qwen-code', 'qwen-code', 'cli.js'] },
 } as const
 
 /**
- * The path of Claude Code where somebody has put it on the machine: nobody but its user may accept its terms, so no test downloads
- * it. undefined, and a line with the reason, where it is not.
+ * The path of Claude Code: downloaded where `ROUSE_TEST_CLAUDE=1` says that whoever runs the tests accepts its licence; otherwise what
+ * they have on the `PATH`. A line says which version it is. undefined, and a line with the reason, where there is neither.
  */
-export function installedClaude(): string | undefined {
+export function claudeProgram(): string | undefined {
   const places = process.env.PATH?.split(delimiter).map((directory) => join(directory, 'claude')) ?? []
-  const found = [process.env.ROUSE_TEST_CLAUDE ?? '', ...places].find((path) => path !== '' && existsSync(path))
-  if (!found) console.warn('skipped: Claude Code is not on this machine (PATH, or ROUSE_TEST_CLAUDE)')
+  const found = isClaudeWanted() ? program('claude') : places.find((path) => existsSync(path))
+  const licence =
+    'whoever sets ROUSE_TEST_CLAUDE=1 accepts its licence, https://code.claude.com/docs/en/legal-and-compliance'
+  if (found !== undefined) {
+    const origin = isClaudeWanted() ? `from npm; ${licence}` : found
+    console.log(`tried: Claude Code ${claudeVersion(found)} (${origin})`)
+  } else if (!isClaudeWanted()) {
+    console.warn(`skipped: Claude Code is not on the PATH, and is not downloaded by itself (${licence})`)
+  }
   return found
 }
+
+/** `2.1.332`; the program says `2.1.332 (Claude Code)`. */
+export function claudeVersion(path: string): string {
+  return execFileSync(path, ['--version'], { encoding: 'utf8' }).split(' ')[0]!
+}
+
+export const isClaudeWanted = (): boolean => process.env.ROUSE_TEST_CLAUDE === '1'
 
 /** The version that is tried. */
 export const versionOf = (name: keyof typeof programs): string => programs[name].version

@@ -9,7 +9,7 @@ import { codexConfig } from './codex-config.ts'
 import { startFakeModel } from './fake-model.ts'
 import { openOffice } from './office.ts'
 import { opencodeConfig, opencodeQuiet } from './opencode-config.ts'
-import { installedClaude, program } from './programs.ts'
+import { claudeProgram, program } from './programs.ts'
 
 type Office = Awaited<ReturnType<typeof openOffice>>
 
@@ -32,7 +32,7 @@ const harnesses: readonly [name: string, path: string | undefined, prepare: (off
         office.write('.config/opencode/opencode.json', opencodeConfig(model))
       },
     ],
-    ['claude', installedClaude(), (office, model) => prepareClaude(office, office.env.CLAUDE!, model)],
+    ['claude', claudeProgram(), (office, model) => prepareClaude(office, office.env.CLAUDE!, model)],
   ]
 
 const recipes = [...new Set(findRecipes().map(({ command }) => command))]

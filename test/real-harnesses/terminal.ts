@@ -36,6 +36,11 @@ export class Terminal implements AsyncDisposable {
     return this.#tmux('capture-pane', '-p', '-t', 'main')
   }
 
+  /** The socket of its server of tmux. */
+  get socketPath(): string {
+    return this.#tmux('display-message', '-p', '#{socket_path}')
+  }
+
   /** The screen with its styles, and where the cursor stands. */
   look(): Look {
     const format = '#{cursor_x} #{cursor_y}'

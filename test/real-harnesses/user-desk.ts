@@ -13,6 +13,12 @@ interface Message {
   readonly body: string
 }
 
+interface Configured {
+  readonly directories?: readonly string[]
+  /** Of the adapter. */
+  readonly settings?: object
+}
+
 /**
  * A user at a machine: a gateway, `rouse bridge` and a harness in a terminal, each in a process of its own, with the files that a user
  * has; and @eve, who writes to @donna.
@@ -47,9 +53,9 @@ export async function openUserDesk(dialect: Dialect) {
       return bridge
     },
     /** Writes what `rouse bridge init` writes, with one harness. */
-    configure: (harness: string, directories: readonly string[] = [office.at('project')]) => {
+    configure: (harness: string, { directories = [office.at('project')], settings = {} }: Configured = {}) => {
       const agents = [{ profile: office.profile, harnesses: [harness], directories }]
-      office.write('.config/rouse/bridge.json', JSON.stringify({ agents }), 0o600)
+      office.write('.config/rouse/bridge.json', JSON.stringify({ agents, adapters: { [harness]: settings } }), 0o600)
     },
     open: (...command: string[]): Terminal => {
       const terminal = new Terminal(command, office.at('project'), office.env)
