@@ -14,7 +14,7 @@ const core = [
   'test/gateways/**/*.test.ts',
   'test/tasks/**/*.test.ts',
   // Attacks whose cost, or whose limit, is in the store.
-  'test/rest/{hostile-shapes,hostile-values,words}.test.ts',
+  'test/rest/{hostile-shapes,hostile-values,repeats,words}.test.ts',
   'test/a2a/{message-limits,revocation,send-limits}.test.ts',
   'test/registry/{names,shares,usage}.test.ts',
   'test/fronts/unread-streams.test.ts',

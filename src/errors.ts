@@ -30,6 +30,7 @@ export const problems = {
   'session-preempted': { status: 409, title: 'A newer session speaks for the agent' },
   'task-finished': { status: 409, title: 'The task is finished and accepts no more changes' },
   'idempotency-conflict': { status: 409, title: 'The idempotency key was used for another request' },
+  'idempotency-begun': { status: 409, title: 'The first request with this idempotency key has no answer to repeat' },
   'subscription-degraded': { status: 409, title: 'The subscription is not active' },
   'subscription-paused': { status: 409, title: 'The subscription is paused' },
   'rotation-too-soon': { status: 409, title: 'Three former keys of the subscription still sign' },

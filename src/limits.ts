@@ -39,6 +39,7 @@ export const sizeLimits = {
   // Readers of protocol buffers accept 100 messages in one another, and an object in `data` takes three.
   contentDepth: limit(32, 'levels', 'nested arrays and objects in a message, an artifact or metadata'),
   id: limit(500, 'characters', 'an id, a key, a name or a concept that a client chooses'),
+  keptAnswer: limit(64 * KiB, 'bytes', 'an answer that is kept for a repeat of its request; a larger one is not'),
   url: limit(2_048, 'characters', 'a URL or a URI'),
   items: limit(100, 'items', 'entries of a list in a request, where no other limit is named'),
   parts: limit(1_000, 'items', 'parts of a message or an artifact chunk'),

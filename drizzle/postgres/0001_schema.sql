@@ -389,13 +389,13 @@ create table bucket (
   refused_at  bigint           not null default 0
 );
 
--- The results of requests that may be repeated: of tasks and of mail.
+-- The results of requests that may be repeated: of tasks, of mail, and of all other calls.
 create table idempotency_key (
   caller_id   text collate "C" not null,
-  scope       text collate "C" not null, -- the id of the agent that a task is for, or `mail`
+  scope       text collate "C" not null, -- the id of the agent that a task is for, `mail` or `call`
   key         text collate "C" not null,
   fingerprint text             not null,
-  result_id   text collate "C" not null,
+  result_id   text collate "C" not null, -- of a call its sealed answer; '': it has begun
   created_at  bigint           not null,
   primary key (caller_id, scope, key)
 );

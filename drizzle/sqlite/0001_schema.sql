@@ -386,13 +386,13 @@ create table bucket (
   refused_at  integer not null default 0
 ) without rowid;
 
--- The results of requests that may be repeated: of tasks and of mail.
+-- The results of requests that may be repeated: of tasks, of mail, and of all other calls.
 create table idempotency_key (
   caller_id   text    not null,
-  scope       text    not null, -- the id of the agent that a task is for, or `mail`
+  scope       text    not null, -- the id of the agent that a task is for, `mail` or `call`
   key         text    not null,
   fingerprint text    not null,
-  result_id   text    not null,
+  result_id   text    not null, -- of a call its sealed answer; '': it has begun
   created_at  integer not null,
   primary key (caller_id, scope, key)
 ) without rowid;

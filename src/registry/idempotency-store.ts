@@ -9,6 +9,7 @@ interface Key {
 
 interface StoredResult {
   readonly fingerprint: string
+  /** The id of what was made; of a call its answer. */
   readonly resultId: string
 }
 
@@ -21,6 +22,10 @@ const insert = statement<
 >(sql`insert into idempotency_key (caller_id, scope, key, fingerprint, result_id, created_at)
   values (${p('callerId')}, ${p('scope')}, ${p('key')}, ${p('fingerprint')}, ${p('resultId')}, ${p('now')})
   on conflict (caller_id, scope, key) do nothing`)
+const end = statement<Key & Pick<StoredResult, 'resultId'>>(sql`update idempotency_key set result_id = ${p('resultId')}
+  where caller_id = ${p('callerId')} and scope = ${p('scope')} and key = ${p('key')}`)
+const remove = statement<Key>(sql`delete from idempotency_key
+  where caller_id = ${p('callerId')} and scope = ${p('scope')} and key = ${p('key')}`)
 const oldest = statement<object, { createdAt: number | null }>(
   sql`select min(created_at) as "createdAt" from idempotency_key`,
 )
@@ -35,6 +40,16 @@ export function findResult(db: Reader, key: Key): Promise<StoredResult | undefin
 /** Returns false when the key is in use. */
 export async function insertResult(tx: Transaction, row: Key & StoredResult): Promise<boolean> {
   return (await tx.run(insert, { ...row, now: tx.now })) > 0
+}
+
+/** Keeps the result of a request whose key is in use. */
+export async function endResult(tx: Transaction, row: Key & Pick<StoredResult, 'resultId'>): Promise<void> {
+  await tx.run(end, row)
+}
+
+/** Frees a key. */
+export async function removeResult(tx: Transaction, key: Key): Promise<void> {
+  await tx.run(remove, key)
 }
 
 /** Deletes the keys from before an instant, one batch in a transaction. Returns how many. */

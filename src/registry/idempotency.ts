@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { Semaphores } from '../lib/semaphores.ts'
 import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
-import { findResult, insertResult, removeResults } from './idempotency-store.ts'
+import { endResult, findResult, insertResult, removeResult, removeResults } from './idempotency-store.ts'
 
 /** The caller's key of a request, and a fingerprint of the request. A repeat has both. */
 export interface Idempotency {
@@ -11,6 +11,8 @@ export interface Idempotency {
 
 /** A caller's keys for mail. Its keys for tasks have one scope for each agent that it sends to: the agent's id. */
 export const mailScope = 'mail'
+/** A caller's keys for all other calls. */
+export const callScope = 'call'
 
 /** How long a repeat gets the first result: longer than any client retries. */
 const keptMs = 24 * 60 * 60 * 1000
@@ -45,9 +47,10 @@ export async function findFirstResult(
 ): Promise<string | undefined> {
   const first = await findResult(db, { callerId, scope, key })
   if (!first || first.fingerprint === fingerprint) return first?.resultId
+  const kind = scope === callScope ? 'request' : 'message'
   throw new Problem('idempotency-conflict', {
     field: 'Idempotency-Key',
-    detail: `Idempotency-Key: "${key}" was used for another message. Use a new key for a new message.`,
+    detail: `Idempotency-Key: "${key}" was used for another ${kind}. Use a new key for a new ${kind}.`,
   })
 }
 
@@ -64,6 +67,34 @@ export async function keepResult(
 ): Promise<void> {
   if (await insertResult(tx, { callerId, scope, key, fingerprint, resultId })) return
   throw new Collision(`The idempotency key ${key} was used meanwhile.`)
+}
+
+/** A call that its caller may repeat. */
+interface KeyedCall {
+  readonly callerId: string
+  readonly idempotency: Idempotency
+}
+
+/**
+ * Marks a call as begun before it is carried out. Returns what was kept of the first call with this key: `''` when it has begun and has not
+ * ended. undefined: this is the first one. Errors: `idempotency-conflict`.
+ */
+export function beginCall(db: Database, { callerId, idempotency }: KeyedCall): Promise<string | undefined> {
+  const begun = { callerId, scope: callScope, ...idempotency, resultId: '' }
+  return db.transaction(async (tx) => {
+    if (await insertResult(tx, begun)) return undefined
+    const first = await findFirstResult(tx, callerId, callScope, idempotency)
+    if (first === undefined) throw new Collision(`The idempotency key ${idempotency.key} was freed meanwhile.`)
+    return first
+  })
+}
+
+/** Keeps the result of a call that has begun. undefined: it changed nothing, so its key is free again. */
+export function endCall(db: Database, { callerId, idempotency }: KeyedCall, result: string | undefined): Promise<void> {
+  const key = { callerId, scope: callScope, key: idempotency.key }
+  return db.transaction((tx) =>
+    result === undefined ? removeResult(tx, key) : endResult(tx, { ...key, resultId: result }),
+  )
 }
 
 /** Deletes the keys that are older than 24 hours. Returns how many. */

@@ -18,7 +18,7 @@ export function isChange({ name, audited }: Operation): boolean {
 }
 
 /** Whether an operation writes to the store. */
-function isAct({ audited }: Pick<Operation, 'audited'>): boolean {
+export function isAct({ audited }: Pick<Operation, 'audited'>): boolean {
   return audited === 'first' || audited === 'soon'
 }
 

@@ -7,6 +7,7 @@ import { beginChange } from '../access/changes.ts'
 import type { FrontContext } from '../front-context.ts'
 import { type WhenUnsent, wantedBy, withMail, withSessionMail } from '../http/answer-mail.ts'
 import { parse } from '../validate.ts'
+import { runOnce } from './repeated-call.ts'
 import type { Reply } from './reply.ts'
 import type { AnyRoute, HttpExchange, UntilGone } from './route.ts'
 import type { RouteMatch } from './route-table.ts'
@@ -61,8 +62,11 @@ export async function callRoute(
       answer,
       http,
     }
-    const view = await route.handle(input as never, context)
-    changed()
+    const view = await runOnce(context, { ...input, operation: route.operation }, reply, async () => {
+      const made = await route.handle(input as never, context)
+      changed()
+      return made
+    })
     if (http?.res.headersSent) return undefined
     const { view: body, headers } = await withMail(context, mailCall, reply.status, view)
     Object.assign(reply.headers, headers)

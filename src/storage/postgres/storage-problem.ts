@@ -60,6 +60,7 @@ export function uncertain(cause: unknown): Problem {
   return new Problem('storage-unavailable', {
     detail:
       'The connection to the database broke during the commit, so it is uncertain whether the change was stored. Read it, or repeat the request.',
+    extra: { uncertain: true },
     cause,
   })
 }

@@ -77,7 +77,7 @@ export class GroupCommit {
     this.#disk = disk
     this.#checkpoints = checkpoints
     this.#room = new WalRoom(connection.raw, clock)
-    this.#lock = new WriteLock(connection.raw, clock, log)
+    this.#lock = new WriteLock(connection.raw, log)
     this.#clock = clock
     this.#savepoint = connection.control('SAVEPOINT writer')
     this.#release = connection.control('RELEASE writer')
@@ -174,6 +174,7 @@ export class GroupCommit {
       this.#failure = new Problem('storage-unavailable', {
         detail:
           'The disk failed during a write, so it is uncertain whether the write was stored. Check the disk, and restart the gateway.',
+        extra: { uncertain: true },
         cause: error,
       })
     }

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { type Clock, sleep } from '../../lib/clock.ts'
+import { type Clock, sleep, steadyClock } from '../../lib/clock.ts'
 import type { Logger } from '../../logger/logger.ts'
 import { isSqliteError, lockedRemedy } from './storage-problem.ts'
 
@@ -19,7 +19,7 @@ export class WriteLock {
   #heldSince: number | undefined
   #isReported = false
 
-  constructor(writer: Database, clock: Clock, log: Logger) {
+  constructor(writer: Database, log: Logger, clock: Clock = steadyClock) {
     this.#writer = writer
     this.#clock = clock
     this.#log = log
@@ -45,7 +45,7 @@ export class WriteLock {
     } catch (error) {
       if (!isSqliteError(error) || !error.code.startsWith('SQLITE_BUSY')) throw error
       this.#heldSince ??= this.#clock.now()
-      if (Math.abs(this.#clock.now() - this.#heldSince) < waitMs) return false
+      if (this.#clock.now() - this.#heldSince < waitMs) return false
       this.#report()
       throw error
     }

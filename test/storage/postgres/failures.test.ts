@@ -79,6 +79,7 @@ test('a connection that breaks during the commit is reported as uncertain, and t
     code: 'storage-unavailable',
     status: 503,
     message: expect.stringContaining('uncertain'),
+    extra: { uncertain: true },
   })
   expect([runs, hooks]).toEqual([1, 0])
   await put('b')
