@@ -147,4 +147,6 @@ test('a signal needs no text, and its payload is checked', async () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--payload: give a JSON object')])
   }
   expect((await run(signal('{}'), as(gateway))).stderr).toContain('description')
+  const unknown = await run(['mail', '@donna', '--signal-type', 'StatusUpdat'], as(gateway))
+  expect(unknown.stderr).toMatch(/--signal-type.*StatusUpdate/s)
 })

@@ -13,7 +13,7 @@ interface AuditOptions {
   outcome?: string
   limit?: number
   all?: true
-  page?: string
+  pageToken?: string
 }
 
 /** `rouse audit`: who did what, with the operator's key. */
@@ -29,14 +29,14 @@ export function registerAudit(program: Command, io: Io): void {
     .option('--outcome <code>', "only this outcome: ok, or a problem's code such as forbidden")
     .option('--limit <count>', 'the largest number of rows (default: 50)', integer(1, 500))
     .option('--all', 'records of all projects, and records that belong to none')
-    .option('--page <token>', 'the next page: the token at the end of the previous page')
-    .action(async ({ all, page, ...filter }: AuditOptions, command: Command) => {
+    .option('--page-token <token>', 'the next page: the token at the end of the previous page')
+    .action(async ({ all, pageToken, ...filter }: AuditOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const { since, actor, operation, outcome, limit } = filter
-      const query = { since, actor, operation, outcome, limit, project: all && '*', pageToken: page }
+      const query = { since, actor, operation, outcome, limit, project: all && '*', pageToken }
       const answer = await gateway.call('GET /v1/audit', { query })
       print.result(answer, () => auditTable(io, answer.records))
-      if (answer.nextPageToken && !print.json) print.note(`There is more: --page ${answer.nextPageToken}`)
+      if (answer.nextPageToken && !print.json) print.note(`There is more: --page-token ${answer.nextPageToken}`)
     })
 }
 

@@ -106,7 +106,7 @@ function resultText(
   place: string | undefined,
 ): string {
   const { signingKeys, previousKeys, pushTokens, pushCredentials, sharedSecrets } = resealed
-  const count = `${signingKeys} signing keys, ${previousKeys} previous ones, ${pushTokens} push tokens, ${pushCredentials} push credentials, ${sharedSecrets} shared secrets`
+  const count = `signing keys ${signingKeys}, former signing keys ${previousKeys}, push tokens ${pushTokens}, push credentials ${pushCredentials}, shared secrets ${sharedSecrets}`
   const gone = unneeded.length === 0 ? '' : `Nothing in the store needs ${unneeded.join(', ')} any more.\n`
   const next = place
     ? `${place} holds the new key. Copies of the store from before need the old one.\n`

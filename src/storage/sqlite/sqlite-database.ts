@@ -141,7 +141,7 @@ function lockDirectory(directory: string): () => void {
   const unlock = lockFile(join(directory, 'rouse.lock'))
   if (unlock) return unlock
   throw new Error(
-    `Another gateway is running on ${directory}. Stop it, or give this one a data directory of its own (ROUSE_DATA_DIR).`,
+    `Another gateway is running on ${directory}, or another command works on its store. Stop it, or name another data directory (ROUSE_DATA_DIR).`,
   )
 }
 
