@@ -53,6 +53,4 @@ export interface FrontContext extends PushContext, AuthContext {
   readonly stopping: AbortSignal
   /** Called after a commit that removes keys or agents, with their ids: their open streams and calls end on every gateway. */
   readonly revoked: (ids: readonly string[]) => void
-  /** Notifies the dispatcher that a subscription has changed. */
-  readonly changed: (subscriptionId: string) => void
 }

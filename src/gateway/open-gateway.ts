@@ -161,7 +161,6 @@ export async function openGateway(config: Config, world: World): Promise<Running
     bodyMax,
     answerMax: answerFactor * bodyMax,
     revoked,
-    changed,
   }
   const front: Express = createFront({ ...context, mcp })
 

@@ -15,7 +15,8 @@ import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { type KeyInput, keyGrant } from '../registry/callers/new-key.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { Scope } from '../words/callers.ts'
-import { endKeys, type KeyContext } from './end-keys.ts'
+import type { IdentityContext } from './context.ts'
+import { endKeys } from './end-keys.ts'
 
 /** A new key. It is shown only once. */
 interface MadeKey {
@@ -63,7 +64,7 @@ export interface RevokeOptions {
  * Errors: `key-not-found`, `forbidden`.
  */
 export function removeApiKey(
-  context: KeyContext,
+  context: IdentityContext,
   caller: Caller,
   handle: string,
   keyId: string,
@@ -94,7 +95,7 @@ export function removeApiKey(
 
 /** Revokes keys for a caller, in its transaction. */
 export async function revokeAll(
-  context: KeyContext,
+  context: IdentityContext,
   tx: Transaction,
   keys: readonly LiveKey[],
   caller: Caller,

@@ -5,7 +5,8 @@ import { listRevokedKeysInUse } from '../registry/callers/live-key.ts'
 import { listExpiredOperatorKeys, revokeOperatorKey } from '../registry/callers/operator-key-store.ts'
 import { removeExpiredTokens } from '../registry/callers/revoked-token-store.ts'
 import type { Transaction } from '../storage/database.ts'
-import { type EndedKey, endKeys, type KeyContext } from './end-keys.ts'
+import type { IdentityContext } from './context.ts'
+import { type EndedKey, endKeys } from './end-keys.ts'
 
 /** A key is refused from the instant of its end; what depends on it ends at most this much later. */
 const sweepMs = 15_000
@@ -15,7 +16,7 @@ const lateMs = 60_000
 const revokedMax = 5_000
 
 /** Ends what depends on keys whose end has come, as a revocation does. */
-export function keySweep(context: KeyContext): Sweep {
+export function keySweep(context: IdentityContext): Sweep {
   return {
     name: 'keys',
     everyMs: sweepMs,
@@ -34,7 +35,7 @@ export function keySweep(context: KeyContext): Sweep {
 }
 
 /** Ends a batch of expired keys. Safe on several gateways at once. Returns the keys that it ended. */
-async function endExpiredKeys(context: KeyContext, signal: AbortSignal): Promise<EndedKey[]> {
+async function endExpiredKeys(context: IdentityContext, signal: AbortSignal): Promise<EndedKey[]> {
   const { db, clock } = context
   const now = clock.now()
   const ended: EndedKey[] = []
@@ -51,7 +52,7 @@ async function endExpiredKeys(context: KeyContext, signal: AbortSignal): Promise
 }
 
 /** Ends one key in its own transaction, so that no key waits for another. False: it had ended already. */
-function end(context: KeyContext, key: EndedKey, revoke: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
+function end(context: IdentityContext, key: EndedKey, revoke: (tx: Transaction) => Promise<boolean>): Promise<boolean> {
   return context.db.transaction(async (tx) => {
     if (!(await revoke(tx))) return false
     await endKeys(context, tx, [key], { reason: 'key-expired', actor: gatewayIdentity })
@@ -60,7 +61,7 @@ function end(context: KeyContext, key: EndedKey, revoke: (tx: Transaction) => Pr
 }
 
 /** Ends what was written too late to be seen, and the rest of many push configs, a batch in each transaction. */
-async function endLateComers(context: KeyContext, key: EndedKey, signal: AbortSignal): Promise<void> {
+async function endLateComers(context: IdentityContext, key: EndedKey, signal: AbortSignal): Promise<void> {
   const ending = { reason: 'key-revoked', actor: gatewayIdentity, isAgain: true } as const
   for (let more = true; more && !signal.aborted; ) {
     more = await context.db.transaction((tx) => endKeys(context, tx, [key], ending))

@@ -6,13 +6,9 @@ import { deletePermission, findGrantBetween, type Permission } from '../registry
 import { grantRevoked } from '../registry/subscriptions/status.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
+import type { IdentityContext } from './context.ts'
 import type { EventsByProject } from './events-by-project.ts'
 import { pausedEvent } from './paused-event.ts'
-
-interface EndContext {
-  /** Notifies the dispatcher that a subscription has changed. */
-  readonly changed: (subscriptionId: string) => void
-}
 
 /** Who changes a permission: an identity, and an id where it is a caller. */
 interface By extends Pick<NewEvent, 'actor' | 'actorId'> {
@@ -25,7 +21,7 @@ interface By extends Pick<NewEvent, 'actor' | 'actorId'> {
  * if the permission was gone.
  */
 export async function endGrant(
-  { changed }: EndContext,
+  { sessions: { changed } }: IdentityContext,
   tx: Transaction,
   permission: Permission,
   by: By,

@@ -1,25 +1,19 @@
 import { deleteMcpSessionsOfKey } from '../mcp-sessions/mcp-session-store.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
-import type { RegistryContext } from '../registry/agents/agents.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import { listGrantsOfKey } from '../registry/permissions/permission-store.ts'
 import type { KeyEnd, Session } from '../registry/sessions/session.ts'
 import { listSessionsOfKey } from '../registry/sessions/session-lists.ts'
 import { deleteSubscriptions } from '../registry/subscriptions/subscription-store.ts'
-import type { SessionContext } from '../sessions/context.ts'
 import { announceLeft, endSessionOfKey } from '../sessions/end.ts'
 import type { Transaction } from '../storage/database.ts'
 import { inPieces } from '../storage/in-pieces.ts'
 import { pausePushesOfKey, pauseSubscriptionsOfKey } from '../wakes/store/subscription-state.ts'
+import type { IdentityContext } from './context.ts'
 import { endGrant } from './end-grant.ts'
 import { EventsByProject } from './events-by-project.ts'
 import { listPushesOfKey, moveToKey } from './key-end-store.ts'
 import { pausedEvent } from './paused-event.ts'
-
-/** What ending keys needs: it also ends sessions. */
-export interface KeyContext extends RegistryContext {
-  readonly sessions: SessionContext
-}
 
 /** Why keys end, and who ended them. */
 interface Ending {
@@ -47,7 +41,7 @@ export interface EndedKey {
  * agent needs room.
  */
 export async function endKeys(
-  context: KeyContext,
+  context: IdentityContext,
   tx: Transaction,
   keys: readonly EndedKey[],
   ending: Ending,
@@ -74,7 +68,7 @@ export async function endKeys(
 const grantsAtOnce = 16
 
 async function endWhatHangs(
-  context: KeyContext,
+  context: IdentityContext,
   tx: Transaction,
   keyId: string,
   { reason, actor }: Ending,
@@ -94,7 +88,7 @@ async function endWhatHangs(
   }
   const grants = reason === 'key-revoked' ? await listGrantsOfKey(tx, keyId) : []
   const ending = await inPieces(grants, grantsAtOnce, async (piece) => {
-    for (const grant of piece) await endGrant(context.sessions, tx, grant, { actor }, events)
+    for (const grant of piece) await endGrant(context, tx, grant, { actor }, events)
   })
   await ending.answered
   tx.onCommit(() => [...mcpSessions, ...paused.map(({ id }) => id)].forEach((id) => void changed(id)))
@@ -106,7 +100,7 @@ const pushesMax = 100
 
 /** Returns whether there may be more. */
 async function endPushes(
-  { sessions: { changed } }: KeyContext,
+  { sessions: { changed } }: IdentityContext,
   tx: Transaction,
   keyId: string,
   { reason, actor }: Ending,

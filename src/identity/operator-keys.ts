@@ -14,7 +14,8 @@ import { parseProject } from '../registry/projects/projects.ts'
 import type { Reader } from '../storage/database.ts'
 import type { OperatorRole } from '../words/callers.ts'
 import type { RevokeOptions } from './api-keys.ts'
-import { endKeys, type KeyContext } from './end-keys.ts'
+import type { IdentityContext } from './context.ts'
+import { endKeys } from './end-keys.ts'
 import { revokeMintedBy } from './revoke-minted.ts'
 
 interface OperatorKeyInput {
@@ -31,7 +32,7 @@ interface OperatorKeyInput {
  * `project-not-found`, `invalid-request`.
  */
 export function addOperatorKey(
-  context: Pick<KeyContext, 'db'>,
+  context: Pick<IdentityContext, 'db'>,
   caller: Caller,
   input: OperatorKeyInput,
 ): Promise<{ id: string; operatorKey: string; expiresAt: number | null }> {
@@ -65,7 +66,7 @@ export async function readOperatorKeys(db: Reader, caller: Caller): Promise<Oper
  * that it made, of operators and agents, also if this key was revoked before. Errors: `key-not-found`, `forbidden`.
  */
 export function removeOperatorKey(
-  context: KeyContext,
+  context: IdentityContext,
   caller: Caller,
   id: string,
   options: Pick<RevokeOptions, 'minted'> = {},

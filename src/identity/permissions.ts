@@ -21,9 +21,9 @@ import {
 } from '../registry/permissions/permission-store.ts'
 import type { Reader } from '../storage/database.ts'
 import type { PermissionScope } from '../words/callers.ts'
+import type { IdentityContext } from './context.ts'
 import { endGrant, projectsTold } from './end-grant.ts'
 import { EventsByProject } from './events-by-project.ts'
-import type { RemovalContext } from './remove-agent.ts'
 
 /**
  * Grants another agent, also of another project, a scope over the caller. A repeated grant returns the existing permission
@@ -100,7 +100,7 @@ export function listVisiblePermissions(db: Reader, caller: Caller, page: Permiss
  * Revokes a permission. The grantor and the operator may do that. When the permission to manage subscriptions ends, the
  * subscriptions whose target the grantee set last are paused (D21). Errors: `permission-not-found`, `forbidden`.
  */
-export function revokePermission(context: RemovalContext, caller: Caller, permissionId: string): Promise<void> {
+export function revokePermission(context: IdentityContext, caller: Caller, permissionId: string): Promise<void> {
   return context.db.transaction(async (tx) => {
     const permission = await findPermission(tx, permissionId)
     const visible =

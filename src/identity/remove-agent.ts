@@ -3,7 +3,7 @@ import { deleteMcpSessionsOf } from '../mcp-sessions/mcp-session-store.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { freeNames } from '../registry/agents/agent-names.ts'
 import { deleteAgent, findAgent, lockAgent } from '../registry/agents/agent-store.ts'
-import { nameOf, type RegistryContext, requireAgent } from '../registry/agents/agents.ts'
+import { nameOf, requireAgent } from '../registry/agents/agents.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { deleteApiKeys, listApiKeys } from '../registry/callers/api-key-store.ts'
 import { type Caller, requireOperator } from '../registry/callers/caller.ts'
@@ -17,13 +17,9 @@ import { deleteSubscriptionsOf } from '../registry/subscriptions/subscription-st
 import type { Transaction } from '../storage/database.ts'
 import { type Rejection, rejectMax, rejectOpenTasks } from '../tasks/reject-tasks.ts'
 import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
+import type { IdentityContext } from './context.ts'
 import { listManagedOwners } from './key-end-store.ts'
 import { pausedEvent } from './paused-event.ts'
-
-export interface RemovalContext extends RegistryContext {
-  /** Notifies the dispatcher that a subscription has changed. */
-  readonly changed: (subscriptionId: string) => void
-}
 
 /** What a removal did. */
 export interface Removal {
@@ -41,7 +37,7 @@ export interface Removal {
  * @param options.freeNames also frees the names, even of an agent that was removed before
  */
 export async function removeAgent(
-  context: RemovalContext,
+  context: IdentityContext,
   caller: Caller,
   handle: string,
   options: { freeNames?: boolean } = {},
@@ -93,7 +89,7 @@ function rejectionOf({ id: assigneeId, handle }: Agent, { id: actorId, identity:
 /** Deletes a locked agent and everything that is nothing without it. */
 async function deleteWithAll(
   tx: Transaction,
-  context: RemovalContext,
+  context: IdentityContext,
   removal: { readonly agent: Agent; readonly caller: Caller; readonly freeNames: boolean },
 ): Promise<void> {
   const { agent, caller } = removal
@@ -113,7 +109,7 @@ async function deleteWithAll(
     { type: 'agent.deleted', actor: caller.identity, audience: [agent.id], data: { agent: agent.handle } },
   ])
   tx.onCommit(() => {
-    for (const id of [...gone, ...paused.map(({ id }) => id)]) context.changed(id)
+    for (const id of [...gone, ...paused.map(({ id }) => id)]) context.sessions.changed(id)
     context.revoked([agent.id, ...keyIds])
     if (!session) return
     const about = { sessionId: session.id, project: agent.projectId, surface: session.surface, agent: agent.handle }

@@ -2,14 +2,15 @@ import type { Caller } from '../registry/callers/caller.ts'
 import { listOperatorKeysMadeBy, revokeOperatorKey } from '../registry/callers/operator-key-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { mintedBy, revokeAll } from './api-keys.ts'
-import { type EndedKey, endKeys, type KeyContext } from './end-keys.ts'
+import type { IdentityContext } from './context.ts'
+import { type EndedKey, endKeys } from './end-keys.ts'
 
 /**
  * Revokes the keys that a key or a token made, of operators and of agents, those that they made, and so on, and ends their resources. In
  * the transaction of the caller. Returns how many were not revoked before.
  */
 export async function revokeMintedBy(
-  context: KeyContext,
+  context: IdentityContext,
   tx: Transaction,
   makerId: string,
   caller: Caller,

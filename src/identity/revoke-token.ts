@@ -2,11 +2,11 @@ import { Problem } from '../errors.ts'
 import { type Caller, requireAdmin, requireSelf } from '../registry/callers/caller.ts'
 import { revokeToken } from '../registry/callers/revoked-token-store.ts'
 import type { RevokeOptions } from './api-keys.ts'
-import { type EndedKey, endKeys, type KeyContext } from './end-keys.ts'
+import type { AuthContext } from './authenticate.ts'
+import type { IdentityContext } from './context.ts'
+import { type EndedKey, endKeys } from './end-keys.ts'
 import { revokeMintedBy } from './revoke-minted.ts'
-import { callerOfFormerToken, type TokenVerifier } from './token-caller.ts'
-
-type TokenContext = KeyContext & { readonly tokens?: TokenVerifier | undefined }
+import { callerOfFormerToken } from './token-caller.ts'
 
 /** One of the two. */
 interface NamedToken {
@@ -27,7 +27,7 @@ interface RefusedKey extends EndedKey {
  * this with the token, an admin also with its key id. Errors: `invalid-request`, `forbidden`.
  */
 export async function refuseToken(
-  context: TokenContext,
+  context: IdentityContext & Pick<AuthContext, 'tokens'>,
   caller: Caller,
   { token = '', keyId }: NamedToken,
   { minted = false }: Pick<RevokeOptions, 'minted'> = {},
@@ -41,7 +41,11 @@ export async function refuseToken(
   })
 }
 
-async function keyOfToken({ db, tokens }: TokenContext, caller: Caller, token: string): Promise<RefusedKey> {
+async function keyOfToken(
+  { db, tokens }: IdentityContext & Pick<AuthContext, 'tokens'>,
+  caller: Caller,
+  token: string,
+): Promise<RefusedKey> {
   const bearer = tokens && (await callerOfFormerToken(db, tokens, token))
   if (!bearer) {
     throw new Problem('invalid-request', {

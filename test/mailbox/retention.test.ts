@@ -13,6 +13,7 @@ import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { sendMail } from '../../src/mailbox/sending/send-mail.ts'
 import { recordMail } from '../../src/mailbox/sending/task-mail.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
+import type { SessionContext } from '../../src/sessions/context.ts'
 import { sql, statement } from '../../src/storage/statement.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { type Office, openOffice } from './office.ts'
@@ -88,7 +89,8 @@ test('a broadcast is removed after it was delivered to its last recipient, or th
   await reportStatus(office.context, office.caller('donna'), id, 'seen')
   office.clock.advance(31 * dayMs)
   expect(await prune(office)).toBe(0)
-  await removeAgent({ ...office.context, revoked() {}, changed() {} }, operator, '@mike')
+  const sessions = { changed() {} } as unknown as SessionContext
+  await removeAgent({ ...office.context, revoked() {}, sessions }, operator, '@mike')
   expect(await prune(office)).toBe(1)
   expect(await left(office, id)).toEqual([false])
 })
