@@ -136,5 +136,5 @@ async function streamed(world: World): Promise<Request> {
     const { body } = await world.gateway.call('GET', '/v1/tasks')
     await work(world, agent, body.tasks[0].id, 'completed')
   }
-  return { ...rpc('SendStreamingMessage', { message }), meanwhile }
+  return { ...rpc('SendStreamingMessage', { message }), meanwhile: [['', meanwhile]] }
 }

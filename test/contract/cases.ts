@@ -3,6 +3,7 @@ import { cardCases } from './card-cases.ts'
 import { eventCases } from './event-cases.ts'
 import type { FixtureCase } from './fixture.ts'
 import { mailCases } from './mail-cases.ts'
+import { mcpCases } from './mcp-cases.ts'
 import { problemCases } from './problem-cases.ts'
 import { pushCases } from './push-cases.ts'
 import { refusalCases } from './refusal-cases.ts'
@@ -30,4 +31,5 @@ export const cases: readonly FixtureCase[] = [
   ...subscriptionCases,
   ...streamCases,
   ...eventCases,
+  ...mcpCases,
 ]

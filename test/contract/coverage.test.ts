@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { resourceKinds } from '../../src/fronts/mcp/resources/uris.ts'
+import { tools } from '../../src/fronts/mcp/tools/table.ts'
 import { openTable, restTable } from '../../src/fronts/rest/table.ts'
 import { eventTypes } from '../../src/words/events.ts'
 import { listFolders, readFolder } from './fixture.ts'
@@ -24,12 +27,10 @@ test('every route has the fixture of a success', () => {
 
 test('every frame of the stream of wakes has a fixture, in each of its forms', () => {
   const front = 'src/fronts/rest/wake-stream'
-  const named = /event: '?([a-z]+)/g
   const events = textsOf('wake-stream', /"event: ([a-z]+)|\\nevent: ([a-z]+)/g)
-  expect(lacks(found(`${front}/event-transport.ts`, named), events)).toEqual([])
+  expect(lacks(writtenIn(front, /event: ([a-z]+)\\n/g), events)).toEqual([])
   const messages = textsOf('wake-stream', /"event": "([a-z]+)"/g)
-  const written = ['socket-transport.ts', 'receipt-frames.ts'].flatMap((file) => found(`${front}/${file}`, named))
-  expect(lacks(written, messages)).toEqual([])
+  expect(lacks(writtenIn(front, /event: '([a-z]+)'/g), messages)).toEqual([])
   // The end of a reader whose key was revoked.
   expect(events).toContain('error')
 })
@@ -39,14 +40,30 @@ test('every type of event has a fixture, as the log shows it', () => {
   expect(lacks(Object.keys(eventTypes), shown)).toEqual([])
 })
 
+test('every tool, every kind of resource and every notification of MCP has a fixture', () => {
+  const asked = exchanges.map(({ request }) => request.body?.params)
+  const called = asked.flatMap((params) => (params?.arguments ? [params.name] : []))
+  expect(lacks([...tools.map(({ name }) => name)], called)).toEqual([])
+  const read = asked.flatMap((params) => /^rouse:\/\/(\w+)/.exec(params?.uri ?? '')?.[1] ?? [])
+  expect(lacks(resourceKinds, read)).toEqual([])
+  const written = writtenIn('src/fronts/mcp', /method: '(notifications\/[\w/]+)'/g)
+  const sent = textsOf('mcp', /\\"method\\":\\"(notifications\/[\w/]+)\\"/g)
+  expect(lacks([...written, 'notifications/subscriptions/acknowledged'], sent)).toEqual([])
+})
+
 /** What a pattern finds in the fixtures below a folder. */
 function textsOf(root: string, pattern: RegExp): string[] {
   const folders = listFolders().filter((folder) => folder.startsWith(`${root}/`))
   return folders.flatMap((folder) => Object.values(readFolder(folder)).flatMap((text) => matches(text, pattern)))
 }
 
-/** What a pattern finds in a source file. */
-const found = (file: string, pattern: RegExp): string[] => matches(readFileSync(file, 'utf8'), pattern)
+/** What a pattern finds in the sources below a folder. It finds something: else the code is elsewhere now. */
+function writtenIn(folder: string, pattern: RegExp): string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const found = files.flatMap((file) => matches(readFileSync(join(folder, file), 'utf8'), pattern))
+  expect(found).not.toEqual([])
+  return found
+}
 
 function matches(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].map((match) => match.slice(1).find(Boolean)!)

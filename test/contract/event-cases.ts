@@ -35,14 +35,13 @@ export const eventCases = together<Scene>(
         const made = { role: 'viewer', projects: ['default'] }
         const { operatorKey, keyId } = await done(gateway, ask('POST', '/v1/operator-keys', made))
         for (const act of acts) await act(scene)
-        const meanwhile = async () => void (await done(gateway, ask('DELETE', `/v1/operator-keys/${keyId}`)))
+        const end = () => done(gateway, ask('DELETE', `/v1/operator-keys/${keyId}`))
         const headers = { accept: 'text/event-stream' }
         return {
           ...get('/v1/events?since=0'),
           key: operatorKey!,
           headers,
-          begun: 'event: mail.rate_limited',
-          meanwhile,
+          meanwhile: [['event: mail.rate_limited', end]],
         }
       },
     ),

@@ -16,10 +16,8 @@ export interface Request {
   readonly body?: unknown
   /** The body is announced, and only its first byte is sent. */
   readonly isSlow?: true
-  /** Calls that others make after a streamed answer has begun. */
-  readonly meanwhile?: () => Promise<void>
-  /** A text of a streamed answer, with which `meanwhile` begins. Absent: its first bytes. */
-  readonly begun?: string
+  /** Calls that others make while an answer is streamed, each once its text has come: `''` with the first bytes. */
+  readonly meanwhile?: readonly (readonly [text: string, act: () => Promise<unknown>])[]
   /** Undoes what the case has done outside the gateway, after the answer. */
   readonly after?: () => void
 }
@@ -122,15 +120,13 @@ export function stableHeaders(headers: Readonly<Record<string, unknown>>): Recor
   )
 }
 
-async function readAnswer(response: Response, { meanwhile, begun = '' }: Request): Promise<string> {
+async function readAnswer(response: Response, { meanwhile = [] }: Request): Promise<string> {
   const decoder = new TextDecoder()
+  const acts = [...meanwhile]
   let text = ''
-  let acts = meanwhile
   for await (const chunk of response.body ?? []) {
     text += decoder.decode(chunk, { stream: true })
-    if (!text.includes(begun)) continue
-    await acts?.()
-    acts = undefined
+    while (acts[0] && text.includes(acts[0][0])) await acts.shift()![1]()
   }
   return text
 }

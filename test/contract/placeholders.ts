@@ -5,11 +5,14 @@ const volatile: readonly { name: string; pattern: RegExp }[] = [
   { name: 'uuid', pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/ },
   { name: 'ulid', pattern: /\b0[0-9A-HJKMNP-TV-Z]{25}\b/ },
   { name: 'jwt', pattern: /\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}/ },
-  { name: 'jws-header', pattern: /(?<=")eyJ[A-Za-z0-9_-]+(?=")/ },
-  { name: 'jws-signature', pattern: /(?<=")[A-Za-z0-9_-]{86}(?=")/ },
+  { name: 'jws-header', pattern: /(?<=")eyJ[A-Za-z0-9_-]+(?=\\?")/ },
+  { name: 'jws-signature', pattern: /(?<=")[A-Za-z0-9_-]{86}(?=\\?")/ },
   { name: 'signature', pattern: /(?<=v1,)[A-Za-z0-9+/]{43}=/ },
   { name: 'hex-signature', pattern: /\b[0-9a-f]{64}\b/ },
   { name: 'hash', pattern: /(?<=")[A-Za-z0-9_-]{43}(?=")/ },
+  // How the stream of an MCP session names a subscription in the ids of its events.
+  { name: 'subscription', pattern: /(?<=\.)[0-9a-f]{12}(?=-[0-9a-z])/ },
+  { name: 'version', pattern: /(?<="title": "Rouse",\s+"version": ")[^"]+/ },
   // A body that is too large, which nobody wants to read.
   { name: 'long-text', pattern: /x{1000,}/ },
   { name: 'port', pattern: /(?<=127\.0\.0\.1:)\d{4,5}/ },
@@ -18,8 +21,8 @@ const anyVolatile = new RegExp(
   volatile.map(({ name, pattern }) => `(?<${group(name)}>${pattern.source})`).join('|'),
   'g',
 )
-/** A number has no placeholder: how long a real request took is 0 here. */
-const durations = /("durationMs": ?)\d+/g
+/** Numbers have no placeholder: how long something real has taken is 0 here. */
+const durations = /(\b(?:durationMs|waitedSeconds|progress)\\?"?: ?)\d+/g
 
 /**
  * A function that puts a stable name in the place of everything that differs from run to run: `<uuid-1>` is the first

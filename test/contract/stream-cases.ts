@@ -29,7 +29,7 @@ export const streamCases = together<Scene>(
         await report(scene, await wakeOf(scene, id), { step: 'delivered' })
         await done(scene.gateway, ask('DELETE', `/v1/wake-subscriptions/${id}`))
       }
-      return { ...opened(id, scene.donna.key), meanwhile }
+      return { ...opened(id, scene.donna.key), meanwhile: [['', meanwhile]] }
     }),
     rest('wake-stream/replaced', 'A newer stream has the subscription: do not connect again.', async (scene) => {
       const id = await subscribe(scene)
@@ -37,14 +37,14 @@ export const streamCases = together<Scene>(
         await using _newer = await readWakes(scene.gateway, scene.donna, [id])
         await done(scene.gateway, ask('DELETE', `/v1/wake-subscriptions/${id}`))
       }
-      return { ...opened(id, scene.donna.key), meanwhile }
+      return { ...opened(id, scene.donna.key), meanwhile: [['', meanwhile]] }
     }),
     ['wake-stream/socket', 'The same as a WebSocket: both sides, in their order, and the code at its end.', socket],
     rest('wake-stream/revoked', 'The key of the reader was revoked.', async (scene) => {
       const id = await subscribe(scene)
       const { apiKey, keyId } = await done(scene.gateway, ask('POST', '/v1/agents/donna/keys', {}))
       const meanwhile = async () => void (await done(scene.gateway, ask('DELETE', `/v1/agents/donna/keys/${keyId}`)))
-      return { ...opened(id, apiKey!), meanwhile }
+      return { ...opened(id, apiKey!), meanwhile: [['', meanwhile]] }
     }),
     rest(
       'wake-stream/receipts',

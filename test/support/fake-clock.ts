@@ -32,6 +32,11 @@ export class FakeClock implements Clock {
     this.#now = target
   }
 
+  /** How many timers end that far from now. */
+  timersIn(delayMs: number): number {
+    return [...this.#timers].filter(({ at }) => at === this.#now + delayMs).length
+  }
+
   get timerCount(): number {
     return this.#timers.size
   }

@@ -59,7 +59,7 @@ export function mcpRequest(method: string, params: JsonObject): McpRequest {
   }
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': version,
-    'io.modelcontextprotocol/clientInfo': { name: 'walk', version: '1' },
+    'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': {},
   }
   return { headers, body: { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } } }
