@@ -22,7 +22,6 @@ const remove = statement<{ projectId: string; ref: string; ownerId: string }>(
   sql`delete from claim where project_id = ${p('projectId')} and ref = ${p('ref')} and owner_id = ${p('ownerId')}`,
 )
 
-type RoomContext = Pick<ClaimContext, 'append'>
 interface Owner {
   readonly id: string
   /** `@donna` */
@@ -35,7 +34,7 @@ const finishedMax = 100
 const atOnce = 2 * projectLimits.requestsAtOnce.max
 
 /** Requires that the caller may own one more ref. The operator may own any number. Errors: `limit-exceeded`. */
-export async function requireRoomToClaim(context: RoomContext, tx: Transaction, caller: Caller): Promise<void> {
+export async function requireRoomToClaim(context: ClaimContext, tx: Transaction, caller: Caller): Promise<void> {
   const max = limitFor(caller, 'owned')
   if (await hasRoom(context, tx, caller, { id: caller.id, handle: caller.identity }, max)) return
   throw limitExceeded(
@@ -50,7 +49,7 @@ export async function requireRoomToClaim(context: RoomContext, tx: Transaction, 
  * Errors: `limit-exceeded`.
  */
 export async function requireRoomToReceive(
-  context: RoomContext,
+  context: ClaimContext,
   tx: Transaction,
   caller: Caller,
   receiver: Owner,
@@ -70,7 +69,7 @@ export async function requireRoomToReceive(
  * several claims at the same time, here and at other gateways, counts the ones before it.
  */
 async function hasRoom(
-  { append }: RoomContext,
+  { append }: ClaimContext,
   tx: Transaction,
   caller: Caller,
   { id: ownerId, handle }: Owner,

@@ -5,8 +5,7 @@ import { acceptsMailFrom, contactRefused } from '../registry/agents/contact.ts'
 import { removedIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClaimedTask } from '../registry/claims/task-assignment.ts'
-import type { SendHandoffMail } from '../registry/mail/handoff-mail.ts'
-import type { SendLimits, TakeSend } from '../registry/mail/send-limits.ts'
+import type { TakeSend } from '../registry/mail/send-limits.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { Claim } from './claim.ts'
 import { claimEvent, conflict } from './claim-event.ts'
@@ -14,11 +13,6 @@ import { requireRoomToReceive } from './claim-room.ts'
 import { requireClaim } from './claims.ts'
 import type { ClaimContext } from './context.ts'
 import { claimOn, giveClaim, requireOpen, type TaskClaim } from './task-claims.ts'
-
-export interface HandoffContext extends ClaimContext {
-  readonly sends: SendLimits
-  readonly sendHandoffMail: SendHandoffMail
-}
 
 interface HandoffInput {
   readonly ref: string
@@ -37,13 +31,13 @@ interface HandedOff {
  * `claim-conflict` with the claim as it is, `task-not-found`, `task-finished`, `rate-limited`, `storm-breaker`, `recipient-storm`,
  * `quota-exceeded`, `limit-exceeded`, and those of an address. Source: S4-7, D18.
  */
-export function handoffClaim(context: HandoffContext, caller: Caller, input: HandoffInput): Promise<HandedOff> {
+export function handoffClaim(context: ClaimContext, caller: Caller, input: HandoffInput): Promise<HandedOff> {
   return context.sends.run(caller, (take) => context.db.transaction((tx) => handOff(context, tx, caller, input, take)))
 }
 
 /** Changes the owner and sends the mail. */
 async function handOff(
-  context: HandoffContext,
+  context: ClaimContext,
   tx: Transaction,
   caller: Caller,
   { ref, to, message }: HandoffInput,

@@ -3,25 +3,24 @@ import type { WrongKeys } from '../admission/wrong-keys.ts'
 import type { CardDocuments } from '../agent-card/documents.ts'
 import type { CardSigner } from '../agent-card/signing.ts'
 import type { Audit } from '../audit/audit.ts'
-import type { HandoffContext } from '../claims/handoff.ts'
+import type { ClaimContext } from '../claims/context.ts'
 import type { AuthContext } from '../identity/authenticate.ts'
+import type { MailContext } from '../mailbox/context.ts'
 import type { MailWaits } from '../mailbox/delivery/mail-waits.ts'
-import type { PiggybackContext } from '../mailbox/delivery/piggyback.ts'
-import type { MailContext } from '../mailbox/sending/send-mail.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClientAddress } from '../security/client-address.ts'
 import type { SessionContext } from '../sessions/context.ts'
 import type { SubscriptionContext } from '../subscriptions/context.ts'
-import type { PushContext } from '../tasks/push-config.ts'
+import type { TaskContext } from '../tasks/context.ts'
 import type { StreamConnections } from '../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../wake-stream/context.ts'
 import type { ReadinessProbe } from './readiness.ts'
 
 /** All protocols work with this: the features, and what admits and records each call. */
-export interface FrontContext extends PushContext, AuthContext {
+export interface FrontContext extends TaskContext, AuthContext {
   // features
-  readonly claims: HandoffContext
-  readonly mail: MailContext & PiggybackContext
+  readonly claims: ClaimContext
+  readonly mail: MailContext
   readonly mailWaits: MailWaits
   readonly sessions: SessionContext
   readonly subscriptions: SubscriptionContext

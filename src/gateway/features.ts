@@ -40,11 +40,11 @@ export function openFeatures(
   const sends = new Sends({ ...core, limits })
   const repeats = new RepeatedRequests()
   const findSession = newestLiveSession
-  const mail = { ...core, limits, sends, usage, repeats, strategies, findSession }
+  const mail = { ...core, notifier, limits, sends, usage, repeats, strategies, findSession }
   return {
     tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
     mail,
-    mailWaits: new MailWaits({ ...mail, notifier }),
+    mailWaits: new MailWaits(mail),
     claims: { ...core, usage, assignment: createTaskAssignment(core), sends, sendHandoffMail: createHandoffMail(mail) },
     subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed },
     sessions: {

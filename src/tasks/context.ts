@@ -4,6 +4,7 @@ import type { LogNotifier } from '../log/log-notifier.ts'
 import type { RepeatedRequests } from '../registry/idempotency.ts'
 import type { SendLimits } from '../registry/mail/send-limits.ts'
 import type { RecordTaskMail } from '../registry/mail/task-mail.ts'
+import type { SecretBox } from '../security/secret.ts'
 
 export interface TaskContext extends Core {
   readonly notifier: LogNotifier
@@ -13,4 +14,7 @@ export interface TaskContext extends Core {
   /** What each agent and project has stored. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
   readonly repeats: RepeatedRequests
+  readonly secrets: SecretBox
+  /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never requested. */
+  readonly checkUrl: (url: string, field: string) => URL
 }

@@ -1,7 +1,6 @@
 import { Problem } from '../errors.ts'
 import { KiB } from '../limits.ts'
 import type { PushTarget } from '../registry/subscriptions/subscription.ts'
-import type { SecretBox } from '../security/secret.ts'
 import { isLoopbackHost } from '../security/url-guard.ts'
 import { requireBoundedId } from './bounded-message.ts'
 import type { TaskContext } from './context.ts'
@@ -18,18 +17,12 @@ export interface PushConfig {
 /** A config as a client gives it. An empty id: the gateway makes one. */
 export type PushInput = Omit<PushConfig, 'taskId'> & { readonly protocolVersion: PushTarget['protocolVersion'] }
 
-export interface PushContext extends TaskContext {
-  readonly secrets: SecretBox
-  /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never requested. */
-  readonly checkUrl: (url: string, field: string) => URL
-}
-
 /** Token and credentials travel in the headers of every push, and are kept as long as the task. */
 const headerValueMax = 8 * KiB
 
 /** Throws `url-not-allowed` or `invalid-request` for a config that could never be sent for. `prefix` is the path to its fields. */
 export function requireSendable(
-  context: Pick<PushContext, 'checkUrl'>,
+  context: Pick<TaskContext, 'checkUrl'>,
   config: Pick<PushConfig, 'id' | 'url' | 'token' | 'authentication'>,
   prefix = '',
 ): void {

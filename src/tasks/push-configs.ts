@@ -12,7 +12,8 @@ import {
 } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { isTerminal } from '../words/task-states.ts'
-import { type PushConfig, type PushContext, type PushInput, requireSendable } from './push-config.ts'
+import type { TaskContext } from './context.ts'
+import { type PushConfig, type PushInput, requireSendable } from './push-config.ts'
 import { makeRoomForConfig, requireRoomForConfig } from './push-room.ts'
 import { requireTask, requireTaskToChange } from './read-task.ts'
 import type { Task } from './task.ts'
@@ -22,7 +23,7 @@ import type { Task } from './task.ts'
  * may have one too, but sends nothing to it, and may lose it when the caller has as many configs as it may have. Errors: `task-not-found`, `url-not-allowed`, `invalid-request`, `limit-exceeded`.
  */
 export function createPushConfig(
-  context: PushContext,
+  context: TaskContext,
   caller: Caller,
   taskId: string,
   input: PushInput,
@@ -58,7 +59,7 @@ interface NewPushConfig {
 
 /** Stores a config in the caller's transaction, which has locked the log. It replaces one of the same id. Errors: `limit-exceeded`. */
 export async function storePushConfig(
-  context: Pick<PushContext, 'secrets' | 'append'>,
+  context: Pick<TaskContext, 'secrets' | 'append'>,
   tx: Transaction,
   caller: Caller,
   { task, input, after }: NewPushConfig,
@@ -118,7 +119,7 @@ export async function requireRoomForPush(
 }
 
 /** Returns the configs that the caller has on a task. Errors: `task-not-found`. */
-export async function listPushConfigs(context: PushContext, caller: Caller, taskId: string): Promise<PushConfig[]> {
+export async function listPushConfigs(context: TaskContext, caller: Caller, taskId: string): Promise<PushConfig[]> {
   await requireTask(context.db, caller, taskId)
   return (await listPushSubscriptions(context.db, taskId, caller.id)).map((subscription) =>
     fromSubscription(context, subscription),
@@ -127,7 +128,7 @@ export async function listPushConfigs(context: PushContext, caller: Caller, task
 
 /** Returns the config of an id. Errors: `task-not-found`, `push-config-not-found`. */
 export async function readPushConfig(
-  context: PushContext,
+  context: TaskContext,
   caller: Caller,
   taskId: string,
   configId: string,
@@ -140,7 +141,7 @@ export async function readPushConfig(
 
 /** Returns the config of an id, else the only config of the task. Errors: `task-not-found`, `push-config-not-found`. */
 export async function readOnlyPushConfig(
-  context: PushContext,
+  context: TaskContext,
   caller: Caller,
   taskId: string,
   configId: string,
@@ -160,7 +161,7 @@ function configNotFound(taskId: string, configId: string): Problem {
 
 /** Removes a config. Removing it again does nothing (specification §3.1.10). */
 export function deletePushConfig(
-  context: PushContext,
+  context: TaskContext,
   caller: Caller,
   taskId: string,
   configId: string,
@@ -190,7 +191,7 @@ function configIdOf({ target }: PushSubscription): string {
   return target.configId
 }
 
-function fromSubscription(context: PushContext, subscription: PushSubscription): PushConfig {
+function fromSubscription(context: TaskContext, subscription: PushSubscription): PushConfig {
   const { target } = subscription
   const open = (sealed: string | undefined) => (sealed ? context.secrets.open(sealed, subscription.id) : '')
   return {

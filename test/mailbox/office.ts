@@ -1,3 +1,4 @@
+import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { silentLogger } from '../../src/logger/logger.ts'
 import type { LiveSession } from '../../src/mailbox/delivery/live-session.ts'
 import { strategies } from '../../src/mailbox/delivery/strategies.ts'
@@ -26,6 +27,7 @@ export async function openOffice(...handles: string[]) {
   const limits: MailLimits = { perMinute: 300, stormTurns: 60, stormMessages: 600 }
   const context = {
     ...core,
+    notifier: new LogNotifier(),
     limits,
     sends: new Sends({ ...core, limits }),
     usage: { requireRoom() {}, add() {} },

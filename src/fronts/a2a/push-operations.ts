@@ -8,7 +8,8 @@ import {
 import { Problem } from '../../errors.ts'
 import { lockLog } from '../../log/event-store.ts'
 import { requireBoundedId } from '../../tasks/bounded-message.ts'
-import { type PushConfig, type PushContext, type PushInput, requireSendable } from '../../tasks/push-config.ts'
+import type { TaskContext } from '../../tasks/context.ts'
+import { type PushConfig, type PushInput, requireSendable } from '../../tasks/push-config.ts'
 import {
   createPushConfig,
   deletePushConfig,
@@ -25,7 +26,7 @@ import { typed } from './params.ts'
 
 /** CreateTaskPushNotificationConfig (specification §3.1.7). The pushes have the protocol version of the call. */
 export async function createConfig(
-  context: PushContext,
+  context: TaskContext,
   call: A2aCall,
   params: TaskPushNotificationConfig,
   requestedVersion: string,
@@ -35,7 +36,7 @@ export async function createConfig(
 }
 
 export async function getConfig(
-  context: PushContext,
+  context: TaskContext,
   call: A2aCall,
   params: GetTaskPushNotificationConfigRequest,
   requestedVersion: string,
@@ -47,7 +48,7 @@ export async function getConfig(
 }
 
 export async function listConfigs(
-  context: PushContext,
+  context: TaskContext,
   call: A2aCall,
   params: ListTaskPushNotificationConfigsRequest,
 ): Promise<ListTaskPushNotificationConfigsResponse> {
@@ -62,7 +63,7 @@ export async function listConfigs(
 }
 
 export async function deleteConfig(
-  context: PushContext,
+  context: TaskContext,
   call: A2aCall,
   params: DeleteTaskPushNotificationConfigRequest,
 ): Promise<void> {
@@ -72,7 +73,7 @@ export async function deleteConfig(
 
 /** Keeps the config that comes with a message in the transaction that stores the message: every later event is pushed. */
 export function keepingConfig(
-  context: PushContext,
+  context: TaskContext,
   call: A2aCall,
   config: TaskPushNotificationConfig,
   requestedVersion: string,

@@ -1,7 +1,8 @@
 import type { Response } from 'express'
 import { Problem } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { type PiggybackContext, takePiggyback } from '../../mailbox/delivery/piggyback.ts'
+import type { MailContext } from '../../mailbox/context.ts'
+import { takePiggyback } from '../../mailbox/delivery/piggyback.ts'
 import { returnToWaiting } from '../../mailbox/delivery/return-to-waiting.ts'
 import { type PreemptedSession, takeSessionMail } from '../../mailbox/delivery/session-mail.ts'
 import { countWaiting } from '../../mailbox/delivery/waiting-store.ts'
@@ -146,7 +147,7 @@ function mayCarry({ path, method }: MailCall, view: object): boolean {
  * Takes the waiting mail for an answer. A preempted process that ends its session gets the mail to that session, and none of the
  * newer one. Source: D26.
  */
-function takeMail(mail: PiggybackContext, { caller, method }: MailCall, view: object): Promise<PendingSignal[]> {
+function takeMail(mail: MailContext, { caller, method }: MailCall, view: object): Promise<PendingSignal[]> {
   const preempted = method === 'DELETE' ? preemptedSessionOf({ ...view }) : undefined
   return preempted ? takeSessionMail(mail.db, caller.id, preempted) : takePiggyback(mail, caller.id)
 }

@@ -1,5 +1,6 @@
 import { Semaphores } from '../../lib/semaphores.ts'
-import { MailWatch, type MailWatchContext } from './mail-watch.ts'
+import type { MailContext } from '../context.ts'
+import { MailWatch } from './mail-watch.ts'
 
 interface Wait {
   readonly timeoutMs: number
@@ -9,11 +10,11 @@ interface Wait {
 
 /** The waits for mail on this gateway. Hundreds of one agent may end at the same moment: they share their looks, and take in turn. */
 export class MailWaits {
-  readonly #context: MailWatchContext
+  readonly #context: MailContext
   readonly #watches = new Map<string, MailWatch>()
   readonly #turns = new Semaphores()
 
-  constructor(context: MailWatchContext) {
+  constructor(context: MailContext) {
     this.#context = context
   }
 

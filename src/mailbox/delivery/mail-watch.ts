@@ -1,11 +1,6 @@
 import { type Clock, sleep } from '../../lib/clock.ts'
-import type { LogNotifier } from '../../log/log-notifier.ts'
-import { type PiggybackContext, urgentIn } from './piggyback.ts'
-
-export interface MailWatchContext extends PiggybackContext {
-  readonly notifier: LogNotifier
-  readonly clock: Clock
-}
+import type { MailContext } from '../context.ts'
+import { urgentIn } from './piggyback.ts'
 
 /** One who waits: told once that there is mail, or that the store failed. */
 interface Waiter {
@@ -21,7 +16,7 @@ const lookAgainMs = 15_000
  * It is over when nobody waits any more.
  */
 export class MailWatch {
-  readonly #context: MailWatchContext
+  readonly #context: MailContext
   readonly #agentId: string
   readonly #waiting = new Set<Waiter>()
   readonly #over = new AbortController()
@@ -29,7 +24,7 @@ export class MailWatch {
   #bell = new AbortController()
   #isLooking = false
 
-  constructor(context: MailWatchContext, agent: { readonly id: string; readonly projectId: string }) {
+  constructor(context: MailContext, agent: { readonly id: string; readonly projectId: string }) {
     this.#context = context
     this.#agentId = agent.id
     this.#leave = context.notifier.listen(agent.id, () => this.#bell.abort(), agent.projectId)

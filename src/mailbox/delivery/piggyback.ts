@@ -1,16 +1,10 @@
-import type { Database } from '../../storage/database.ts'
 import type { PendingSignal } from '../../words/mail.ts'
+import type { MailContext } from '../context.ts'
 import { deliverWaiting, withinCharacters } from './deliver-waiting.ts'
-import type { FindSession, LiveSession } from './live-session.ts'
-import { type DeliveryStrategy, type Strategies, strategyOf } from './strategies.ts'
+import type { LiveSession } from './live-session.ts'
+import { type DeliveryStrategy, strategyOf } from './strategies.ts'
 import { hasWaiting, readWaiting, type WaitingMail } from './waiting-store.ts'
 import { readWakeRoutes, wakeDeadline } from './wake-route.ts'
-
-export interface PiggybackContext {
-  readonly db: Database
-  readonly findSession: FindSession
-  readonly strategies: Strategies
-}
 
 /** The most that one answer carries. The rest comes with the next one. */
 const answerMax = { messages: 50, characters: 256_000 }
@@ -23,7 +17,7 @@ const lookMax = 256_000
  * Takes the waiting mail that goes along with the answer to an agent's call, and marks it as delivered: each message once,
  * however many calls race. Returns nothing without a live session: then mail waits for the next start. Source: S2-14.
  */
-export async function takePiggyback(context: PiggybackContext, agentId: string): Promise<PendingSignal[]> {
+export async function takePiggyback(context: MailContext, agentId: string): Promise<PendingSignal[]> {
   const found = await findWaiting(context, agentId, readMax)
   if (!found) return []
   return context.db.transaction((tx) => {
@@ -36,7 +30,7 @@ export async function takePiggyback(context: PiggybackContext, agentId: string):
  * In how many ms mail that wakes an agent may go along with an answer: 0: now; undefined: no such mail waits. Mail for the next turn
  * does not count: it comes with whatever is answered next. @param now ms since the epoch
  */
-export async function urgentIn(context: PiggybackContext, agentId: string, now: number): Promise<number | undefined> {
+export async function urgentIn(context: MailContext, agentId: string, now: number): Promise<number | undefined> {
   const found = await findWaiting(context, agentId, lookMax)
   if (!found) return undefined
   // Mail that no longer fits into the answer is not read.
@@ -55,7 +49,7 @@ interface Found {
 
 /** The mail that waits for an agent with a live session. undefined: none. */
 async function findWaiting(
-  { db, strategies, findSession }: PiggybackContext,
+  { db, strategies, findSession }: MailContext,
   agentId: string,
   characters: number,
 ): Promise<Found | undefined> {

@@ -3,14 +3,11 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import type { Receivers, SendLimits, TakeSend } from '../../registry/mail/send-limits.ts'
 import { atLast, type Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
+import type { MailContext } from '../context.ts'
 import { type Bucket, fill, isRefused, levelAt, waitMs } from './bucket.ts'
 import { fillBuckets, readBuckets, recordRefusal } from './bucket-store.ts'
-import { type Charge, chargesOf, type MailLimits } from './mail-limits.ts'
+import { type Charge, chargesOf } from './mail-limits.ts'
 import { RefusedSend } from './refusal.ts'
-
-interface SendsContext extends Core {
-  readonly limits: MailLimits
-}
 
 /** How many buckets a gateway remembers. It reads the others when it needs them. */
 const bucketsMax = 50_000
@@ -21,10 +18,10 @@ const bucketsMax = 50_000
  * at all: this gateway decides by what it has read. Several gateways may accept a few too many at the same moment, which all wait for then.
  */
 export class Sends implements SendLimits {
-  readonly #context: SendsContext
+  readonly #context: Core & Pick<MailContext, 'limits'>
   readonly #buckets = new Map<string, Bucket>()
 
-  constructor(context: SendsContext) {
+  constructor(context: Core & Pick<MailContext, 'limits'>) {
     this.#context = context
   }
 

@@ -1,22 +1,16 @@
-import type { Usage } from '../../admission/usage.ts'
 import { cutLine } from '../../lib/words.ts'
 import type { SendHandoffMail } from '../../registry/mail/handoff-mail.ts'
-import type { FindSession } from '../delivery/live-session.ts'
+import type { MailContext } from '../context.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import { putMail } from '../messages/put-mail.ts'
 
 const subjectMax = 200
 
-interface HandoffMailContext {
-  readonly findSession: FindSession
-  readonly usage: Pick<Usage, 'requireRoom' | 'add'>
-}
-
 /**
  * Makes the function that sends the mail of a handoff. The mail has the limits of any other, because two agents may hand work back
  * and forth without end, and its bytes are its sender's. Refusals: `rate-limited`, `storm-breaker`, `recipient-storm`. Source: S4-7.
  */
-export function createHandoffMail(context: HandoffMailContext): SendHandoffMail {
+export function createHandoffMail(context: MailContext): SendHandoffMail {
   return async (tx, { sender, recipient, projectId, ref, body }, take) => {
     context.usage.requireRoom(sender)
     await take(tx, { peer: { id: recipient.id, identity: recipient.handle } })

@@ -1,26 +1,17 @@
-import type { Usage } from '../../admission/usage.ts'
 import { Problem } from '../../errors.ts'
 import { newMessageId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { cutLine, firstLine } from '../../lib/words.ts'
-import type { Base, Core } from '../../log/core.ts'
 import { isFarAddress, resolveAddress } from '../../registry/agents/addresses.ts'
 import { isOperatorAddress } from '../../registry/agents/identity.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
-import {
-  findFirstResult,
-  type Idempotency,
-  keepResult,
-  mailScope,
-  type RepeatedRequests,
-} from '../../registry/idempotency.ts'
-import type { Receivers, SendLimits, TakeSend } from '../../registry/mail/send-limits.ts'
+import { findFirstResult, type Idempotency, keepResult, mailScope } from '../../registry/idempotency.ts'
+import type { Receivers, TakeSend } from '../../registry/mail/send-limits.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { MessageType } from '../../words/mail.ts'
 import type { Priority, WakePolicy } from '../../words/policies.ts'
-import type { FindSession } from '../delivery/live-session.ts'
+import type { MailContext } from '../context.ts'
 import { type RoutedMail, readWakeRoutes, wakeDeadline } from '../delivery/wake-route.ts'
-import type { MailLimits } from '../limits/mail-limits.ts'
 import { bytesOfMail } from '../messages/mail-bytes.ts'
 import type { MailMessage } from '../messages/message.ts'
 import { findMessage } from '../messages/message-store.ts'
@@ -28,15 +19,6 @@ import { type NewMail, putMail } from '../messages/put-mail.ts'
 import { type ReadMail, readMail, rolesInMail } from '../reading/read-mail.ts'
 import { type Destination, resolveDestination } from './destination.ts'
 import { checkSignal, subjectOfSignal } from './signal-types.ts'
-
-export interface MailContext extends Core {
-  readonly limits: MailLimits
-  readonly sends: SendLimits
-  /** Counts what agents and projects have stored. */
-  readonly usage: Pick<Usage, 'requireRoom' | 'add'>
-  readonly repeats: RepeatedRequests
-  readonly findSession: FindSession
-}
 
 /** Mail as its sender gives it. Every field has a default; a reply needs neither `to` nor a subject. */
 export interface MailInput {
@@ -195,10 +177,6 @@ function subjectOf({ subject, signalType, payload, body }: MailInput, answered: 
   })
 }
 
-interface LookUpContext extends Pick<Base, 'db'> {
-  readonly sends: SendLimits
-}
-
 interface Addressed {
   readonly to?: string | undefined
   readonly inReplyTo?: string | undefined
@@ -211,7 +189,7 @@ interface Addressed {
  * Errors: `rate-limited`, those of an address.
  */
 async function lookUpFirst(
-  { db, sends }: LookUpContext,
+  { db, sends }: Pick<MailContext, 'db' | 'sends'>,
   caller: Caller,
   { to, inReplyTo }: Addressed,
   idempotency: Idempotency | undefined,
