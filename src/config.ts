@@ -10,6 +10,7 @@ import {
   requireHttp,
   requireNameServers,
   requirePostgres,
+  requireProxy,
   requireRedis,
 } from './security/configured-addresses.ts'
 import { type JwtIssuer, parseJwtIssuers } from './security/jwt-issuers.ts'
@@ -44,6 +45,8 @@ export interface Config {
     readonly timeoutMs: number
     /** Each an address or `address:port`. Undefined: the name servers of the machine. */
     readonly nameServers: readonly string[] | undefined
+    /** The URL of the proxy for webhooks to public addresses. Undefined: none. */
+    readonly proxy: string | undefined
   }
   /** 0: kept for ever. */
   readonly retention: {
@@ -197,7 +200,8 @@ function readWebhooks(read: EnvReader, { host, publicUrl }: Config['http']): Con
   read.check('ROUSE_WEBHOOK_ALLOW', () => createAddressPolicy(allow))
   const nameServers = read.list('ROUSE_NAME_SERVERS')
   if (nameServers) read.check('ROUSE_NAME_SERVERS', () => requireNameServers(nameServers))
-  return { allow, timeoutMs: read.number('ROUSE_WEBHOOK_TIMEOUT', 10, 1, 30) * 1000, nameServers }
+  const proxy = read.checkedText('ROUSE_WEBHOOK_PROXY', requireProxy)
+  return { allow, timeoutMs: read.number('ROUSE_WEBHOOK_TIMEOUT', 10, 1, 30) * 1000, nameServers, proxy }
 }
 
 function readTrustedProxies(read: EnvReader): string[] {

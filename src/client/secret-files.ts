@@ -9,6 +9,7 @@ export const secretVariables = [
   'ROUSE_ENCRYPTION_KEY',
   'ROUSE_DATABASE_URL',
   'ROUSE_BUS_URL',
+  'ROUSE_WEBHOOK_PROXY',
 ] as const
 
 /** The environment with `NAME` from the file that `NAME_FILE` names. Errors: a file that cannot be read, both of the two. */

@@ -7,8 +7,9 @@ import { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { World } from './world.ts'
 
 /** Opens what sends requests to the outside. */
-export function openOutbound({ webhooks }: Config, { names }: World, undo: Cleanup): OutboundFetch {
-  return undo.use(new OutboundFetch({ allow: webhooks.allow, names: nameOptions(webhooks, names) }))
+export function openOutbound({ webhooks }: Config, { names, log }: World, undo: Cleanup): OutboundFetch {
+  const { allow, proxy } = webhooks
+  return undo.use(new OutboundFetch({ allow, proxy, log, names: nameOptions(webhooks, names) }))
 }
 
 /** Opens what verifies the tokens of issuers. Returns undefined without issuers: then no tokens are accepted. */

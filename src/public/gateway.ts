@@ -37,6 +37,7 @@ export interface Config {
     readonly allow: readonly string[]
     readonly timeoutMs: number
     readonly nameServers: readonly string[] | undefined
+    readonly proxy: string | undefined
   }
   readonly retention: {
     readonly eventsMs: number

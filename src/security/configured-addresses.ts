@@ -39,8 +39,18 @@ export function requirePostgres(text: string): void {
   const protocol = URL.canParse(text) ? new URL(text).protocol : ''
   if (!['postgres:', 'postgresql:'].includes(protocol))
     throw new Error(
-      'give a URL such as postgres://rouse@127.0.0.1:5432/rouse (in a password, / is %2F, # is %23), or none for the embedded store.',
+      'give a URL such as postgres://rouse@127.0.0.1:5432/rouse (special characters as %2F for /), or none for the embedded store.',
     )
+}
+
+/** The URL may contain a password, so the error does not repeat it. */
+export function requireProxy(text: string): void {
+  try {
+    const { protocol, hostname, pathname, search, username, password } = new URL(text)
+    decodeURIComponent(username + password)
+    if (/^https?:$/.test(protocol) && hostname !== '' && pathname + search === '/') return
+  } catch {}
+  throw new Error('give the URL of an HTTP proxy, such as http://proxy.example:3128 or http://user:pass@proxy.example.')
 }
 
 /** The URL may contain a password, so the error does not repeat it. */

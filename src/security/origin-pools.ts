@@ -1,13 +1,16 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { Pool } from 'undici'
+import { buildConnector, Pool } from 'undici'
 import type { Payer } from '../lib/fair-places.ts'
+import type { ProxyTunnels } from './proxy-tunnels.ts'
 
 interface OriginPoolsOptions {
   /** Makes the look-up of one origin: `payer` returns on whose account it runs, `dialling` is called with the address to be dialled. */
   lookup: (payer: () => Payer, dialling: (addresses: readonly LookupAddress[]) => void) => LookupFunction
   /** Whether an address is public. */
   isPublic: (address: string) => boolean
+  /** Undefined: every address is dialled. */
+  tunnels?: ProxyTunnels | undefined
   connectTimeoutMs: number
   connectionsPerOrigin: number
   originsMax: number
@@ -87,16 +90,19 @@ export class OriginPools {
   }
 
   #newPool(origin: string, payer: () => Payer, dialling: (addresses: readonly LookupAddress[]) => void): Pool {
+    const { tunnels } = this.#options
+    const lookup = this.#options.lookup(payer, dialling)
+    const direct = {
+      lookup,
+      timeout: this.#options.connectTimeoutMs,
+      autoSelectFamily: true,
+      // Node's default of 250 ms gives up on healthy addresses with a slow handshake, such as one across an ocean.
+      autoSelectFamilyAttemptTimeout: 500,
+    }
     return new Pool(origin, {
       connections: this.#options.connectionsPerOrigin,
       pipelining: 1,
-      connect: {
-        lookup: this.#options.lookup(payer, dialling),
-        timeout: this.#options.connectTimeoutMs,
-        autoSelectFamily: true,
-        // Node's default of 250 ms gives up on healthy addresses with a slow handshake, such as one across an ocean.
-        autoSelectFamilyAttemptTimeout: 500,
-      },
+      connect: tunnels ? tunnels.connector(lookup, buildConnector(direct)) : direct,
       // The total timeout of each request covers both, and these two would keep timers of their own.
       headersTimeout: 0,
       bodyTimeout: 0,

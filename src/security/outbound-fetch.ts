@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { Problem } from '../errors.ts'
 import type { Payer } from '../lib/fair-places.ts'
+import { type Logger, silentLogger } from '../logger/logger.ts'
 import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
 import { Deadlines } from './deadlines.ts'
 import { type Answer, Exchange } from './exchange.ts'
@@ -9,6 +10,7 @@ import { NameResolver, type NameResolverOptions } from './name-resolver.ts'
 import { type OriginPool, OriginPools } from './origin-pools.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
 import { outboundLimits } from './outbound-limits.ts'
+import { ProxyTunnels } from './proxy-tunnels.ts'
 import { judgeUrl, type UrlVerdict } from './url-guard.ts'
 
 /** Headers whose values are secrets. */
@@ -28,6 +30,9 @@ export interface OutboundFetchOptions {
   /** Number of origins with open connections; the least recently used idle one makes room. */
   originsMax?: number
   names?: NameResolverOptions
+  /** The URL of the proxy through which public addresses are reached. */
+  proxy?: string | undefined
+  log?: Logger
 }
 
 export interface OutboundRequest {
@@ -84,13 +89,18 @@ export class OutboundFetch implements AsyncDisposable {
   constructor(options: OutboundFetchOptions) {
     this.#policy = createAddressPolicy(options.allow)
     this.#names = new NameResolver(options.names)
+    const { connectTimeoutMs = 5_000, proxy, log = silentLogger } = options
     const publicPolicy = createAddressPolicy([])
+    const isPublic = (address: string): boolean => publicPolicy.check(address).allowed
     this.#pools = new OriginPools({
       // The look-up before the request is nearly always still cached here.
       lookup: (payer, dialling) =>
         guardedLookup(this.#policy, (hostname) => this.#names.resolve(hostname, payer()), dialling),
-      isPublic: (address) => publicPolicy.check(address).allowed,
-      connectTimeoutMs: options.connectTimeoutMs ?? 5000,
+      isPublic,
+      tunnels: proxy
+        ? new ProxyTunnels({ proxy: new URL(proxy), log, timeoutMs: connectTimeoutMs, isPublic })
+        : undefined,
+      connectTimeoutMs,
       connectionsPerOrigin: options.connectionsPerOrigin ?? connectionsToOrigin,
       originsMax: options.originsMax ?? outboundLimits.originsKept.max,
       originsOfAgentMax: outboundLimits.originsKeptOfAgent.max,

@@ -14,7 +14,7 @@ test('an empty environment is the default configuration', () => {
     adminKeys: undefined,
     encryptionKeys: undefined,
     jwtIssuers: [],
-    webhooks: { allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 10_000, nameServers: undefined },
+    webhooks: { allow: ['127.0.0.0/8', '::1/128'], timeoutMs: 10_000, nameServers: undefined, proxy: undefined },
     retention: {
       eventsMs: 30 * 86_400_000,
       deliveriesMs: 30 * 86_400_000,
@@ -142,6 +142,23 @@ test('name servers are addresses, with or without a port', () => {
   const { webhooks } = envToConfig({ ROUSE_NAME_SERVERS: '10.0.0.2, [::1]:5353' })
   expect(webhooks.nameServers).toEqual(['10.0.0.2', '[::1]:5353'])
   expect(messageOf({ ROUSE_NAME_SERVERS: 'dns.example' })).toMatch(/ROUSE_NAME_SERVERS: give addresses such as/)
+})
+
+test('a proxy for webhooks is a URL of HTTP, and a wrong one is not repeated', () => {
+  for (const proxy of ['http://proxy.example:3128', 'https://rouse:ge%2Fheim@proxy.example']) {
+    expect(envToConfig({ ROUSE_WEBHOOK_PROXY: proxy }).webhooks.proxy).toBe(proxy)
+  }
+  const wrong = [
+    'proxy.example:3128',
+    'socks5://rouse:geheim@proxy.example',
+    'http://u:ge%heim@p.example',
+    'http://p/geheim',
+  ]
+  for (const proxy of wrong) {
+    const message = messageOf({ ROUSE_WEBHOOK_PROXY: proxy })
+    expect(message).toMatch(/ROUSE_WEBHOOK_PROXY: give the URL of an HTTP proxy/)
+    expect(message).not.toContain('heim')
+  }
 })
 
 test('none stands alone and cannot be combined with an address range', () => {

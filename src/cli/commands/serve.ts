@@ -54,7 +54,7 @@ export function registerServe(program: Command, io: Io): void {
 }
 
 const secretsHelp = `Secrets are read from the environment: ROUSE_ADMIN_KEY, ROUSE_ENCRYPTION_KEY, and URLs with a password; or from the files that
-ROUSE_ADMIN_KEY_FILE, ROUSE_ENCRYPTION_KEY_FILE, ROUSE_DATABASE_URL_FILE and ROUSE_BUS_URL_FILE name.
+ROUSE_ADMIN_KEY_FILE, ROUSE_ENCRYPTION_KEY_FILE, ROUSE_DATABASE_URL_FILE, ROUSE_BUS_URL_FILE and ROUSE_WEBHOOK_PROXY_FILE name.
 If the two keys are not given, the first start makes them and stores them in the data directory.`
 
 function variablesOf(options: Record<string, string | undefined>, command: Command): Record<string, string> {

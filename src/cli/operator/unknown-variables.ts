@@ -35,6 +35,7 @@ export const gatewayVariables = [
   'ROUSE_TLS_KEY',
   'ROUSE_TRUSTED_PROXIES',
   'ROUSE_WEBHOOK_ALLOW',
+  'ROUSE_WEBHOOK_PROXY',
   'ROUSE_WEBHOOK_TIMEOUT',
   'ROUSE_WRONG_KEYS_PER_MINUTE',
 ] as const
