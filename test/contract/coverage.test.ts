@@ -4,7 +4,10 @@ import { expect, test } from 'vitest'
 import { resourceKinds } from '../../src/fronts/mcp/resources/uris.ts'
 import { tools } from '../../src/fronts/mcp/tools/table.ts'
 import { openTable, restTable } from '../../src/fronts/rest/table.ts'
-import { eventTypes } from '../../src/words/events.ts'
+import type { LogEvent } from '../../src/log/event.ts'
+import { digestKinds } from '../../src/wakes/content/digest-kinds.ts'
+import { wakeEventTypes, wakePayload } from '../../src/wakes/content/payload.ts'
+import { type EventType, eventTypes } from '../../src/words/events.ts'
 import { listFolders, readFolder } from './fixture.ts'
 
 // A route, a frame or a kind of event that is added has no fixture yet: these tests name it.
@@ -49,6 +52,29 @@ test('every tool, every kind of resource and every notification of MCP has a fix
   const written = writtenIn('src/fronts/mcp', /method: '(notifications\/[\w/]+)'/g)
   const sent = textsOf('mcp', /\\"method\\":\\"(notifications\/[\w/]+)\\"/g)
   expect(lacks([...written, 'notifications/subscriptions/acknowledged'], sent)).toEqual([])
+})
+
+test('every type of event that wakes has the body of its wake, and every kind of digest', () => {
+  const bodies = textsOf('wakes', /^(\{"schemaVersion.*)$/g).map((text) => JSON.parse(text))
+  expect(
+    lacks(
+      wakeEventTypes,
+      bodies.map(({ eventType }) => eventType),
+    ),
+  ).toEqual([])
+  const kindOf = (eventType: string, { status = '' }: { status?: string }) => `${eventType} ${status}`
+  const wokenBy = (type: EventType) => ({ type, data: { status: type.split('.')[1] } }) as unknown as LogEvent
+  const waking = Object.entries(eventTypes).filter(([, trigger]) => trigger !== null) as [EventType, string][]
+  const wakes = waking.map(([type]) => wakePayload(wokenBy(type)))
+  expect(
+    lacks(
+      wakes.map(({ eventType, payload }) => kindOf(eventType, payload)),
+      bodies.map(({ eventType, payload }) => kindOf(eventType, payload)),
+    ),
+  ).toEqual([])
+  const latest = Object.values(digestKinds).map((kind) => kind.latest)
+  const shown = bodies.flatMap(({ payload }) => latest.filter((field) => payload[field]))
+  expect(lacks(latest, shown)).toEqual([])
 })
 
 /** What a pattern finds in the fixtures below a folder. */

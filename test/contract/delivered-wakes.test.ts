@@ -18,6 +18,12 @@ const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
     await subscribe(scene, 'SENT_TO_ME')
     await send(scene)
   },
+  'sent-to-me-without-subject': async (scene) => {
+    const { gateway, donna } = scene
+    const { body } = await gateway.call('POST', '/v1/agents/donna/keys', { scopes: ['manage'] }, donna)
+    await subscribe({ ...scene, donna: { ...donna, key: body.apiKey } }, 'SENT_TO_ME')
+    await send(scene)
+  },
   'task-created': async (scene) => {
     await subscribe(scene, 'TASK_STATE_CHANGED')
     await send(scene)
@@ -33,24 +39,11 @@ const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
     const grant = { grantee: '@donna', scope: 'CAN_REPLY_TO' }
     await scene.gateway.call('POST', '/v1/permissions', grant, { key: scene.editor.key })
   },
-  'message-status-changed': async (scene) => {
-    await subscribe(scene, 'MESSAGE_STATUS_CHANGED')
-    const { donna, editor, gateway } = scene
-    const mail = { to: '@editor', subject: 'Lunch?' }
-    const { body } = await gateway.call('POST', '/v1/messages', mail, { key: donna.key })
-    await gateway.call('POST', `/v1/messages/${body.messageId}/status`, { status: 'acked' }, { key: editor.key })
-  },
-  receipt: async (scene) => {
-    await subscribe(scene, 'WAKE_RECEIPT')
-    const { donna, editor, gateway } = scene
-    const request = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon' }
-    const { body } = await gateway.call('POST', '/v1/wake-subscriptions', request, { key: editor.key })
-    await using reader = await readWakes(gateway, editor, [body.subscriptionId], ['append-only'])
-    await gateway.call('POST', '/v1/messages', { to: '@editor', subject: 'Lunch?' }, { key: donna.key })
-    const [wake] = await reader.waitFor(1)
-    await reader.report(wake!.eventId, 'held', 'turn_active', { source: 'codex' })
-    await scene.receiver.waitFor(1)
-  },
+  'message-status-changed': (scene) => statuses(scene, ['acked']),
+  'message-seen': (scene) => statuses(scene, ['seen']),
+  'message-resolved': (scene) => statuses(scene, ['resolved']),
+  'message-superseded': (scene) => statuses(scene, ['superseded']),
+  receipt: (scene) => receipts(scene, 1),
   digest: async (scene) => {
     await subscribe(scene, 'TASK_STATE_CHANGED', 30)
     const task = await send(scene)
@@ -62,6 +55,61 @@ const scenes: Record<string, (scene: Scene) => Promise<unknown>> = {
     await subscribe(scene, 'SENT_TO_ME', 30)
     await send(scene)
     await send(scene)
+    scene.clock.advance(30_000)
+  },
+  'digest-of-permissions': async (scene) => {
+    await subscribe(scene, 'PERMISSION_GRANTED', 30)
+    for (const scope of ['CAN_REPLY_TO', 'CAN_READ_INBOX_OF']) {
+      await scene.gateway.call('POST', '/v1/permissions', { grantee: '@donna', scope }, { key: scene.editor.key })
+    }
+    scene.clock.advance(30_000)
+  },
+  'digest-of-statuses': async (scene) => {
+    await statuses(scene, ['seen', 'resolved'], 30)
+    scene.clock.advance(30_000)
+  },
+  'digest-of-receipts': async (scene) => {
+    await receipts(scene, 2, 30)
+    scene.clock.advance(30_000)
+  },
+  'digest-of-signals': async (scene) => {
+    await subscribe(scene, 'SIGNING_KEY_ROTATED', 30)
+    const { id } = await scene.gateway.subscribe(scene.donna, scene.receiver.url, { trigger: 'SENT_TO_ME' })
+    for (const rotateSigningKey of [true, true]) {
+      await scene.gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { rotateSigningKey })
+    }
+    scene.clock.advance(30_000)
+  },
+  'digest-waiting': async (scene) => {
+    // A task whose mail has been read, and a message.
+    await send(scene)
+    const { body } = await scene.gateway.call('GET', '/v1/inbox', undefined, scene.donna)
+    const path = `/v1/messages/${body.messages[0].messageId}/status`
+    await scene.gateway.call('POST', path, { status: 'seen' }, scene.donna)
+    await send(scene)
+    await subscribe(scene, 'SENT_TO_ME')
+    scene.clock.advance(1_000)
+  },
+  'digest-after-recovery': async (scene) => {
+    const path = `/v1/wake-subscriptions/${await subscribe(scene, 'SENT_TO_ME')}`
+    const untilStatus = (status: string) =>
+      until(
+        () => scene.gateway.call('GET', path),
+        ({ body }) => body.status === status && body.lastEmittedLogId !== null,
+      )
+    await send(scene)
+    await untilStatus('active')
+    scene.receiver.respond(410)
+    await send(scene)
+    await untilStatus('degraded')
+    await send(scene)
+    scene.receiver.respond(200)
+    await scene.gateway.call('PATCH', path, { status: 'active' })
+    await scene.receiver.waitFor(3)
+  },
+  'digest-truncated': async (scene) => {
+    await subscribe(scene, 'SENT_TO_ME', 30)
+    await Promise.all(Array.from({ length: 101 }, () => send(scene)))
     scene.clock.advance(30_000)
   },
   'subscription-degraded': async (scene) => {
@@ -124,6 +172,36 @@ async function subscribe({ gateway, donna, receiver }: Scene, trigger: string, c
       harnessTargetMetadata: { coalesceWindow, coalesceMode: 'window', includeOwn: true },
     })
   ).id
+}
+
+/** The editor reports on mail of donna's. */
+async function statuses(scene: Scene, reported: readonly string[], coalesceWindow = 0): Promise<void> {
+  const { donna, editor, gateway } = scene
+  await subscribe(scene, 'MESSAGE_STATUS_CHANGED', coalesceWindow)
+  const mail = { to: '@editor', subject: 'Lunch?' }
+  const { body } = await gateway.call('POST', '/v1/messages', mail, { key: donna.key })
+  for (const status of reported) {
+    await gateway.call('POST', `/v1/messages/${body.messageId}/status`, { status }, { key: editor.key })
+  }
+}
+
+/** The harness of the editor keeps wakes about mail of donna's. */
+async function receipts(scene: Scene, count: number, coalesceWindow = 0): Promise<void> {
+  const { donna, editor, gateway } = scene
+  await subscribe(scene, 'WAKE_RECEIPT', coalesceWindow)
+  const request = {
+    trigger: 'SENT_TO_ME',
+    harnessTarget: 'bridge-daemon',
+    harnessTargetMetadata: { coalesceWindow: 0, maxInFlight: 2 },
+  }
+  const { body } = await gateway.call('POST', '/v1/wake-subscriptions', request, { key: editor.key })
+  await using reader = await readWakes(gateway, editor, [body.subscriptionId], ['append-only'])
+  for (let nth = 1; nth <= count; nth++) {
+    await gateway.call('POST', '/v1/messages', { to: '@editor', subject: 'Lunch?' }, { key: donna.key })
+    const wake = (await reader.waitFor(nth)).at(-1)
+    await reader.report(wake!.eventId, 'held', 'turn_active', { source: 'codex' })
+  }
+  if (coalesceWindow === 0) await scene.receiver.waitFor(count)
 }
 
 /** Degrades another subscription of the agent, and returns its id. */

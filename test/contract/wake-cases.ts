@@ -1,5 +1,6 @@
 import { newUlid } from '../../src/lib/ids.ts'
 import type { LogEvent } from '../../src/log/event.ts'
+import type { WakeSubscription } from '../../src/registry/subscriptions/subscription.ts'
 import { DigestBuilder } from '../../src/wakes/content/digest.ts'
 import { digestEmission, type Emission, singleEmission, wakeBody } from '../../src/wakes/content/emission.ts'
 import { signHeaders } from '../../src/words/signature.ts'
@@ -7,7 +8,7 @@ import { type Files, type FixtureCase, pretty } from './fixture.ts'
 import {
   agentIdentity,
   emittedAt,
-  messageAcked,
+  messageMoved,
   messageSent,
   nowSeconds,
   permissionGranted,
@@ -23,14 +24,28 @@ export const wakeCases: readonly FixtureCase[] = [
   wake('sent-to-me', 'A message for the agent. It points at the mail; the mail itself is not in it.', () =>
     single(messageSent()),
   ),
+  wake(
+    'sent-to-me-without-subject',
+    'The same for a subscription of a key that may not read: ids and counts only.',
+    () => single(messageSent(), { ...subscription, target: { ...subscription.target, withoutSubjects: true } }),
+  ),
   wake('task-created', 'A new task is a change from no state at all: `previousState` is null.', () =>
     single(stateChanged(null, 'submitted')),
   ),
   wake('task-state-changed', 'A task moves on. States are spelled in capitals here, in lower case over REST.', () =>
-    single(stateChanged('submitted', 'input-required'), 12340),
+    single(stateChanged('submitted', 'input-required'), subscription, 12340),
   ),
   wake('permission-granted', 'Another agent allows this one something.', () => single(permissionGranted())),
-  wake('message-status-changed', 'How far a recipient has come with mail of this agent.', () => single(messageAcked())),
+  wake('message-status-changed', 'How far a recipient has come with mail of this agent.', () =>
+    single(messageMoved('acked')),
+  ),
+  wake('message-seen', 'A recipient has read mail of this agent.', () => single(messageMoved('seen'))),
+  wake('message-resolved', 'A recipient has done what mail of this agent asked for.', () =>
+    single(messageMoved('resolved')),
+  ),
+  wake('message-superseded', 'Mail of this agent no longer matters to its recipient.', () =>
+    single(messageMoved('superseded')),
+  ),
   wake(
     'receipt',
     'What the harness of a recipient has done with the wake about mail of this agent: here it is busy.',
@@ -45,6 +60,30 @@ export const wakeCases: readonly FixtureCase[] = [
   ),
   wake('digest-of-messages', 'Two messages of one window; the references name them.', () =>
     digest([messageSent(12341, 30), messageSent(12345, 4, { subject: 'Never mind', priority: 'low' })]),
+  ),
+  wake('digest-of-permissions', 'Two permissions of one window.', () =>
+    digest([permissionGranted(12347), permissionGranted(12348)]),
+  ),
+  wake('digest-of-statuses', 'Two reports of a recipient in one window. Its fields are in no other digest.', () =>
+    digest([messageMoved('seen', 12348), messageMoved('resolved')]),
+  ),
+  wake('digest-of-receipts', 'What harnesses have done with two wakes. Its fields are in no other digest.', () =>
+    digest([wakeReported(12349), wakeReported()]),
+  ),
+  wake('digest-of-signals', 'Two signals of the engine. `signal` says which the newest is.', () => {
+    const rotated = { previousKeyUntil: '2026-04-27T10:00:00.000Z' }
+    return digest([signal('subscription.key_rotated', rotated, 12349), signal('subscription.key_rotated', rotated)])
+  }),
+  wake('digest-waiting', 'What waited for an agent that subscribes, or starts: unread mail and open tasks.', () =>
+    digest([stateChanged(null, 'submitted', 12342, 60), messageSent()], { reason: 'waiting' }),
+  ),
+  wake('digest-after-recovery', 'Everything after the last event that arrived, which `prevLogId` names.', () =>
+    digest([messageSent(12342, 60), messageSent(12345, 30)], { prevLogId: 12340 }),
+  ),
+  wake(
+    'digest-truncated',
+    'More events than a digest refers to: it counts all of them and refers to the first hundred.',
+    () => digest(Array.from({ length: 101 }, (_, at) => messageSent(12301 + at))),
   ),
   wake('subscription-degraded', 'The engine has given up on a receiver: who, and why.', () =>
     single(signal('subscription.degraded', { reason: 'gone' })),
@@ -77,14 +116,23 @@ export function signedWake(emission: Emission, keys: readonly [string, ...string
   return { 'body.json': body, 'headers.json': pretty(headers), 'secret.txt': keys[0] }
 }
 
-export function single(event: LogEvent, prevLogId: number | null = null): Emission {
-  return singleEmission({ ...subscription, trigger: event.trigger! }, event, prevLogId, emittedAt)
+export function single(
+  event: LogEvent,
+  from: WakeSubscription = subscription,
+  prevLogId: number | null = null,
+): Emission {
+  return singleEmission({ ...from, trigger: event.trigger! }, event, prevLogId, emittedAt)
 }
 
-function digest(events: readonly LogEvent[]): Emission {
+interface Digest {
+  readonly prevLogId?: number
+  readonly reason?: 'waiting'
+}
+
+function digest(events: readonly LogEvent[], { prevLogId, reason }: Digest = {}): Emission {
   const builder = new DigestBuilder()
   for (const event of events) builder.add(event)
-  return digestEmission({ subscription, identity: agentIdentity }, builder, null, emittedAt)
+  return digestEmission({ subscription, identity: agentIdentity }, builder, prevLogId ?? null, emittedAt, reason)
 }
 
 /** An emission that covers no event of the log, under an id that is random otherwise. */

@@ -95,21 +95,21 @@ export const stateChanged = (
     lastModifiedAt: new Date(emittedAt - secondsBefore * 1000).toISOString(),
   })
 
-export const messageAcked = (): LogEvent => ({
-  ...logEvent('message.acked', 12349, 0, {
+export const messageMoved = (status: 'seen' | 'acked' | 'resolved' | 'superseded', logId = 12349): LogEvent => ({
+  ...logEvent(`message.${status}`, logId, 0, {
     messageId,
     threadId: messageId,
     subject: 'Lunch?',
     recipient: '@editor',
     previousStatus: 'sent',
-    status: 'acked',
+    status,
     changedAt: new Date(emittedAt).toISOString(),
   }),
   taskId: null,
 })
 
-export const wakeReported = (): LogEvent => ({
-  ...logEvent('wake.reported', 12350, 0, {
+export const wakeReported = (logId = 12350): LogEvent => ({
+  ...logEvent('wake.reported', logId, 0, {
     messageId,
     threadId: messageId,
     recipient: '@editor',
@@ -121,8 +121,8 @@ export const wakeReported = (): LogEvent => ({
   taskId: null,
 })
 
-export const permissionGranted = (): LogEvent =>
-  logEvent('permission.granted', 12347, 0, {
+export const permissionGranted = (logId = 12347): LogEvent =>
+  logEvent('permission.granted', logId, 0, {
     permissionId: '5c1e7a90-3b2d-4f6a-8e9c-7d0a1b2c3d4e',
     scope: 'CAN_REPLY_TO',
     grantedBy: '@editor',
@@ -130,8 +130,8 @@ export const permissionGranted = (): LogEvent =>
   })
 
 /** A signal about another subscription of the same agent. */
-export const signal = (type: EventType, fields: JsonObject): LogEvent => ({
-  ...logEvent(type, 12350, 0, {
+export const signal = (type: EventType, fields: JsonObject, logId = 12350): LogEvent => ({
+  ...logEvent(type, logId, 0, {
     subscriptionId: 'WAKE_SUB:8a7b6c5d-4e3f-4a2b-9c1d-0e9f8a7b6c5d',
     agent: '@donna',
     ...fields,
