@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty'
 import { inspect } from 'node:util'
-import { type DestinationStream, pino, stdTimeFunctions } from 'pino'
+import { type DestinationStream, pino, stdSerializers, stdTimeFunctions } from 'pino'
+import { Problem } from '../errors.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { escaped, replaceUnseen } from '../lib/unseen.ts'
 import { DescriptorOutput, type LogOutput } from './descriptor-output.ts'
@@ -38,6 +39,7 @@ export function createLogger(level: string, output: LogOutput = createOutput()):
       level: (label: string) => ({ level: label }),
       log: withoutSecrets,
     },
+    serializers: { err: errorFields },
     timestamp: stdTimeFunctions.isoTime,
   }
   const lines = pino(options, output as DestinationStream)
@@ -53,6 +55,14 @@ export function createLogger(level: string, output: LogOutput = createOutput()):
     shows: (level) => lines.isLevelEnabled(level),
     flush: () => output.end(),
   }
+}
+
+/** A store that refuses does so for every request, perhaps because its disk is full: where the code was is of no use, and long. */
+function errorFields(error: Error): object {
+  const all = stdSerializers.err(error)
+  if (!(error instanceof Problem) || error.code !== 'storage-unavailable') return all
+  const { stack: _, ...fields } = all
+  return fields
 }
 
 function createOutput(): LogOutput {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { Problem } from '../../src/errors.ts'
 import { createLogger, terminalLine } from '../../src/logger/create-logger.ts'
 
 function recorder(level: string) {
@@ -36,6 +37,16 @@ test('warnings and errors do not wait for other lines', () => {
   log.warn({}, 'a.b')
   log.error({}, 'a.b')
   expect(flushes()).toBe(2)
+})
+
+test('an error has its stack, but for a store that refuses, which says so for every request', () => {
+  const { log, lines } = recorder('info')
+  log.error({ err: new Error('a bug') }, 'request.failed')
+  log.error({ err: new Problem('storage-unavailable', { cause: new Error('SQLITE_FULL') }) }, 'request.failed')
+  const [bug, full] = lines.map((line) => JSON.parse(line).err)
+  expect(bug).toMatchObject({ message: 'a bug', stack: expect.stringContaining('create-logger.test') })
+  expect(full).toMatchObject({ code: 'storage-unavailable', message: expect.stringContaining('SQLITE_FULL') })
+  expect(full).not.toHaveProperty('stack')
 })
 
 test('fields whose names say that they are secret are redacted, also one level below, and the given fields stay as they are', () => {
