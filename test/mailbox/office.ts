@@ -1,6 +1,6 @@
 import { LogNotifier } from '../../src/log/log-notifier.ts'
 import { silentLogger } from '../../src/logger/logger.ts'
-import type { LiveSession } from '../../src/mailbox/delivery/live-session.ts'
+import type { LiveSession } from '../../src/mailbox/context.ts'
 import { strategies } from '../../src/mailbox/delivery/strategies.ts'
 import type { MailLimits } from '../../src/mailbox/limits/mail-limits.ts'
 import { Sends } from '../../src/mailbox/limits/sends.ts'

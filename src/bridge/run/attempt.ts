@@ -7,7 +7,6 @@ import type { Journal, WakeRecord } from '../journal/journal.ts'
 import { reasonOfState } from '../reason-of-state.ts'
 import type { Choice } from '../target/choose-session.ts'
 import { outgoingWake } from '../wake-text.ts'
-import { heldDetail } from './held-detail.ts'
 import { Patience } from './patience.ts'
 
 /** What may be said on the way. */
@@ -210,3 +209,10 @@ function written(write: () => void): AttemptEnd | undefined {
     return { step: 'held', detail, reason: 'cannot_start_turn' }
   }
 }
+
+/**
+ * The detail of a wake that is held, as it is reported to the gateway: `turn_active: a turn runs`. The word before the colon is what the sender
+ * may know. Pure.
+ */
+export const heldDetail = ({ reason, detail }: { readonly reason: Reason; readonly detail: string }): string =>
+  `${reason}: ${detail}`

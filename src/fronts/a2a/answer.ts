@@ -1,13 +1,14 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express'
 import type { WrongKeys } from '../../admission/wrong-keys.ts'
 import { type Problem, toProblem } from '../../errors.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { sizeLimits } from '../../limits.ts'
 import type { Logger } from '../../logger/logger.ts'
 import { bearerKey } from '../http/auth.ts'
 import { fromExpress, retrySecondsOf, setEncodings } from '../http/problem.ts'
 import { requestIdOf } from '../http/request-log.ts'
 import type { A2aCall } from './call.ts'
 import { metadataOf, reasonOf } from './error-info.ts'
-import { rpcId } from './rpc-id.ts'
 
 const domain = 'a2a-protocol.org'
 
@@ -183,4 +184,11 @@ function isLegacy(req: Request): boolean {
 /** True for a request that is wrong in itself: it gets the JSON-RPC code of an invalid request. */
 function isClientError({ status }: Problem): boolean {
   return status < 500 && ![401, 403, 404, 429].includes(status)
+}
+
+/** The id that an answer repeats. null: the request has no valid id (JSON-RPC 2.0 §5), or it is too long to repeat. */
+export function rpcId(req: Request): string | number | null {
+  const id = isJsonObject(req.body) ? req.body.id : null
+  if (typeof id === 'string') return id.length <= sizeLimits.id.max ? id : null
+  return Number.isInteger(id) ? (id as number) : null
 }

@@ -7,10 +7,9 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import { parse } from '../validate.ts'
-import { type RpcError, sendRpcError } from './answer.ts'
+import { type RpcError, rpcId, sendRpcError } from './answer.ts'
 import { dropNulls } from './field-flaw.ts'
 import { sendFlaw } from './message-parts.ts'
-import { rpcId } from './rpc-id.ts'
 import { tenantFlaw } from './tenant-flaw.ts'
 
 /**

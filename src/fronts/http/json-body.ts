@@ -5,7 +5,7 @@ import type { FrontContext } from '../front-context.ts'
 import { requireModestJson, requireStorableJson } from '../json-shape.ts'
 import { releaseSlotWhile } from './admit-request.ts'
 import { callerOf } from './auth.ts'
-import { unreadable } from './unreadable.ts'
+import { unreadable } from './problem.ts'
 
 /** Chunks of a body that may be of any size. Of more, each must have `chunkMin` bytes on average: each costs a microsecond. */
 const chunksFree = 1_000

@@ -6,7 +6,6 @@ import type { Logger } from '../../logger/logger.ts'
 import { problemBody } from '../problem-body.ts'
 import { bearerKey } from './auth.ts'
 import { requestIdOf } from './request-log.ts'
-import { unreadable } from './unreadable.ts'
 
 /** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members; or in the form of its protocol, as JSON. */
 export function sendProblem(res: ServerResponse, problem: Problem, instance: string, body?: object): void {
@@ -56,3 +55,6 @@ export function fromExpress(error: unknown): Problem | undefined {
   const isOwn = error instanceof Problem || (error as { status?: number } | undefined)?.status !== 400
   return isOwn ? undefined : unreadable()
 }
+
+/** The problem of a request of which not everything arrived, or whose path cannot be decoded. */
+export const unreadable = (): Problem => new Problem('invalid-request', { detail: 'The request could not be read.' })

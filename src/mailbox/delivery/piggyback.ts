@@ -1,7 +1,6 @@
 import type { PendingSignal } from '../../words/mail.ts'
-import type { MailContext } from '../context.ts'
+import type { LiveSession, MailContext } from '../context.ts'
 import { deliverWaiting, withinCharacters } from './deliver-waiting.ts'
-import type { LiveSession } from './live-session.ts'
 import { type DeliveryStrategy, strategyOf } from './strategies.ts'
 import { hasWaiting, readWaiting, type WaitingMail } from './waiting-store.ts'
 import { readWakeRoutes, wakeDeadline } from './wake-route.ts'
