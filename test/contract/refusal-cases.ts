@@ -41,6 +41,12 @@ export const refusalCases: readonly FixtureCase[] = [
     await world.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Lunch?' }, { key, headers })
     return { ...post('/v1/messages', { to: '@donna', subject: 'Dinner?' }, key), headers }
   }),
+  problem('idempotency-begun', 'The first call with this key has begun and has no answer yet.', async ({ gateway }) => {
+    const headers = { 'Idempotency-Key': 'once' }
+    await gateway.call('POST', '/v1/agents', { handle: '@donna' }, { headers })
+    await besideStore(gateway.dataDir, `update idempotency_key set result_id = ''`)
+    return { ...post('/v1/agents', { handle: '@donna' }), headers }
+  }),
   problem('recipient-storm', 'A recipient of very many messages refuses who sent the last one.', async (world) => {
     await world.gateway.addAgent('@donna')
     const again = { to: '@donna', subject: 'Again' }

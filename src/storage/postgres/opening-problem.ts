@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
-import { sessionRemedy } from './own-session.ts'
 import { storageProblem } from './storage-problem.ts'
+import { poolerRemedy } from './transaction-pooler.ts'
 
 /** What the operator does about an error at the start: by the code of PostgreSQL or of the system, or by the words of the driver. */
 const remedies: readonly (readonly [error: RegExp, remedy: string])[] = [
@@ -15,7 +15,7 @@ const remedies: readonly (readonly [error: RegExp, remedy: string])[] = [
   [/^42501$/, 'Grant that to the user of ROUSE_DATABASE_URL: it owns its tables (grant create on schema public to …).'],
   [/^25006$/, 'Give the address of the primary in ROUSE_DATABASE_URL: a standby takes no writes.'],
   [/^53300$/, 'Raise max_connections of PostgreSQL: a gateway has up to 12 connections.'],
-  [/startup parameter/, sessionRemedy],
+  [/startup parameter/, poolerRemedy],
   [/does not support SSL/, 'Turn on TLS in PostgreSQL, or take sslmode out of ROUSE_DATABASE_URL.'],
   [
     /^[A-Z_]*CERT|^ERR_(TLS|SSL)|^UNABLE_TO/,

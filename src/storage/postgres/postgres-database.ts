@@ -6,9 +6,9 @@ import { connectionOptions } from './connection-options.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isMigrated, migrate } from './migrate.ts'
 import { openingProblem } from './opening-problem.ts'
-import { requireOwnSession } from './own-session.ts'
 import { toQuery } from './query.ts'
 import { ReadPool } from './read-pool.ts'
+import { refuseTransactionPooler } from './transaction-pooler.ts'
 import { WriteConnection } from './write-connection.ts'
 
 /** How many groups of writers run at the same time. At their ends they still wait for each other, at the project's log. */
@@ -40,7 +40,7 @@ export class PostgresDatabase implements Database {
     try {
       // The connections that ask are those that write later. Most starts migrate nothing, and open no other for it.
       const [one, other] = db.#writers as [WriteConnection, WriteConnection]
-      await requireOwnSession(one, other)
+      await refuseTransactionPooler(one, other)
       if (!(await isMigrated(one))) await migrate(url, clock.now())
     } catch (error) {
       await db.close()

@@ -4,8 +4,8 @@ import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { connectionOptions } from '../../../src/storage/postgres/connection-options.ts'
-import { requireOwnSession } from '../../../src/storage/postgres/own-session.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
+import { refuseTransactionPooler } from '../../../src/storage/postgres/transaction-pooler.ts'
 import { WriteConnection } from '../../../src/storage/postgres/write-connection.ts'
 import { sql, statement } from '../../../src/storage/statement.ts'
 import { hasPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts'
@@ -108,8 +108,8 @@ describe('a pooler that lends the sessions of PostgreSQL for one transaction', (
   test('two connections with one session are refused, and those with two are not', async () => {
     await using direct = await connect(await freshUrl())
     const [one, other] = direct.connections
-    await expect(requireOwnSession(one, one)).rejects.toThrow(refusal)
-    await requireOwnSession(one, other)
+    await expect(refuseTransactionPooler(one, one)).rejects.toThrow(refusal)
+    await refuseTransactionPooler(one, other)
   })
 
   const ignored =
@@ -127,7 +127,7 @@ describe('a pooler that lends the sessions of PostgreSQL for one transaction', (
   test.runIf(hasPgBouncer)('PgBouncer with sessions is not refused', async () => {
     await using pooler = await startPgBouncer(await freshUrl(), ['pool_mode = session', ignored])
     await using through = await connect(pooler.url)
-    await requireOwnSession(...through.connections)
+    await refuseTransactionPooler(...through.connections)
   })
 })
 
