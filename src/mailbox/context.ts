@@ -26,4 +26,4 @@ export interface LiveSession {
 }
 
 /** Returns the live session that speaks for an agent, if there is one. */
-export type FindSession = (reader: Reader, agentId: string) => Promise<LiveSession | undefined>
+type FindSession = (reader: Reader, agentId: string) => Promise<LiveSession | undefined>
