@@ -9,11 +9,12 @@ import {
   RestTransportFactory,
 } from '@a2a-js/sdk/client'
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc'
+import type { Interceptor } from '@grpc/grpc-js'
 import { tenantExtensionUri } from '../../src/agent-card/card.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { TestAgent } from '../support/gateway.ts'
 
-interface Dialect {
+export interface Dialect {
   readonly version: '1.0' | '0.3'
   readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC'
 }
@@ -35,12 +36,19 @@ export function isLegacyProto({ version, binding }: Dialect): boolean {
 export const current = dialects.filter(({ version }) => version === '1.0')
 export const currentHttp = current.filter(({ binding }) => binding !== 'GRPC')
 
+/** What its calls pass on their way. */
+interface Via {
+  readonly fetch?: typeof globalThis.fetch
+  readonly interceptors?: Interceptor[]
+}
+
 /** The SDK's client as it is, from the agent's address alone: it finds the card and picks the interface itself. */
 export function connect(
   gateway: { url: string },
   agent: Pick<TestAgent, 'handle'>,
   key: string,
   { version, binding }: Dialect,
+  { fetch = globalThis.fetch, interceptors = [] }: Via = {},
 ): Promise<Client> {
   const fetchImpl = createAuthenticatingFetchWithRetry(fetch, {
     headers: async () => ({ Authorization: `Bearer ${key}` }),
@@ -53,7 +61,7 @@ export function connect(
   const transports = {
     JSONRPC: new JsonRpcTransportFactory({ fetchImpl, legacyCompat }),
     'HTTP+JSON': new RestTransportFactory({ fetchImpl, legacyCompat }),
-    GRPC: new GrpcTransportFactory({ legacyCompat }),
+    GRPC: new GrpcTransportFactory({ legacyCompat, grpcCallOptions: { interceptors } }),
   }
   const factory = new ClientFactory({
     transports: [transports[binding]],

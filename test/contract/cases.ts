@@ -1,4 +1,5 @@
 import { a2aCases } from './a2a-cases.ts'
+import { a2aOperationCases } from './a2a-operation-cases.ts'
 import { cardCases } from './card-cases.ts'
 import { eventCases } from './event-cases.ts'
 import type { FixtureCase } from './fixture.ts'
@@ -23,6 +24,7 @@ export const cases: readonly FixtureCase[] = [
   ...problemCases,
   ...refusalCases,
   ...a2aCases,
+  ...a2aOperationCases,
   ...mailCases,
   ...teamCases,
   ...registryCases,

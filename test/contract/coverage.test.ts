@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { type A2aOperation, a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
 import { resourceKinds } from '../../src/fronts/mcp/resources/uris.ts'
 import { tools } from '../../src/fronts/mcp/tools/table.ts'
 import { openTable, restTable } from '../../src/fronts/rest/table.ts'
@@ -8,6 +9,8 @@ import type { LogEvent } from '../../src/log/event.ts'
 import { digestKinds } from '../../src/wakes/content/digest-kinds.ts'
 import { wakeEventTypes, wakePayload } from '../../src/wakes/content/payload.ts'
 import { type EventType, eventTypes } from '../../src/words/events.ts'
+import { type Dialect, dialects } from '../a2a/connect.ts'
+import { nameOf } from './a2a-recorder.ts'
 import { listFolders, readFolder } from './fixture.ts'
 
 // A route, a frame or a kind of event that is added has no fixture yet: these tests name it.
@@ -75,6 +78,15 @@ test('every type of event that wakes has the body of its wake, and every kind of
   const latest = Object.values(digestKinds).map((kind) => kind.latest)
   const shown = bodies.flatMap(({ payload }) => latest.filter((field) => payload[field]))
   expect(lacks(latest, shown)).toEqual([])
+})
+
+test('every operation of A2A has a fixture in each version that has it, over every binding', () => {
+  const has = ({ legacyRpc }: A2aOperation, { version }: Dialect) => version === '1.0' || legacyRpc !== undefined
+  for (const operation of a2aOperations) {
+    const ways = dialects.filter((dialect) => has(operation, dialect)).map((dialect) => `${nameOf(dialect)}.json`)
+    const files = Object.keys(readFolder(`a2a-operations/${operation.name}`))
+    expect(files, operation.name).toEqual([...ways, 'README.md'].sort())
+  }
 })
 
 /** What a pattern finds in the fixtures below a folder. */

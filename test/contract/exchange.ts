@@ -70,12 +70,17 @@ export async function record(gateway: Pick<TestGateway, 'adminKey' | 'url'>, ask
   after?.()
   const stable = createPlaceholders()
   const request = { method, path, headers: sentHeaders, ...(body === undefined ? {} : { body }) }
-  const answer = {
-    status: response.status,
-    headers: stableHeaders(Object.fromEntries(response.headers)),
-    ...(text === '' ? {} : { body: readable(text, response.headers.get('content-type')) }),
-  }
+  const answer = answerOf(response, text)
   return { 'request.json': stable(pretty(request)), 'answer.json': stable(pretty(answer)) }
+}
+
+/** What is written down of an answer. */
+export function answerOf({ status, headers }: Pick<Response, 'status' | 'headers'>, text: string): object {
+  return {
+    status,
+    headers: stableHeaders(Object.fromEntries(headers)),
+    ...(text === '' ? {} : { body: readable(text, headers.get('content-type')) }),
+  }
 }
 
 interface Sent {
