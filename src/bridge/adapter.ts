@@ -45,6 +45,28 @@ export interface Adapter extends AsyncDisposable {
    * was still there. Absent: the harness does not allow it. Errors: the harness does not answer.
    */
   takeBack?(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<boolean>
+  /**
+   * Reports each time that a harness shows that a conversation is at a limit of its vendor, from now on. Absent: the harness does not
+   * show it. Source: D50.
+   */
+  onLimit?(noteLimit: (limit: UsageLimit, at: LimitedAt) => void): void
+}
+
+/** A limit of a vendor, as a harness has shown it. */
+export interface UsageLimit {
+  /** A number of requests a minute, an allowance with a reset, or a cap that a person has to lift. */
+  readonly reason: 'rate-limit' | 'usage-limit' | 'spend-cap'
+  /** When it is over, ms since the epoch; null: when a person has acted. */
+  readonly until: number | null
+  /** In the words of the harness, one line of at most 200 characters. */
+  readonly detail?: string
+}
+
+/** The conversation, or the agent, that a limit was shown to. */
+export interface LimitedAt {
+  readonly conversationId?: string
+  /** `@donna`: whose wake it was; absent: the conversation decides. */
+  readonly agent?: string
 }
 
 /** The outcome of a wake that was handed over: the result of `Adapter.find`. */

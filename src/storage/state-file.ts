@@ -56,7 +56,8 @@ function update({ raw }: Connection, schema: readonly string[], readonly: boolea
   if (version > schema.length) {
     throw new Error(`version ${version} is of a newer Rouse than this one, which knows ${schema.length}`)
   }
-  if (version < schema.length && readonly) throw new Error(`version ${version} is not complete`)
+  if (version < schema.length && readonly)
+    throw new Error(`version ${version} is of an older Rouse: the program that writes it brings it up to date`)
   const damage = raw.pragma('quick_check(1)', { simple: true })
   if (damage !== 'ok') throw Object.assign(new Error(String(damage)), { code: 'SQLITE_CORRUPT' })
   for (let next = version; next < schema.length; next++) {

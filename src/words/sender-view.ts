@@ -24,6 +24,7 @@ const reasons = [
   'user_typing',
   'no_session',
   'too_many_turns',
+  'usage_limit',
 ] as const
 export type Reason = (typeof reasons)[number]
 

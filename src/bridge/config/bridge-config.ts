@@ -2,6 +2,7 @@ import type { Profile } from '../../client/profile-file.ts'
 import type { Trigger } from '../../words/events.ts'
 import type { AdapterId } from '../adapter.ts'
 import type { TurnLimits } from '../guards/guard.ts'
+import type { Recipe } from '../restart/recipe.ts'
 
 /** What the user allows a bridge. */
 export interface BridgeConfig {
@@ -23,6 +24,8 @@ export interface BridgedAgent extends Omit<TurnLimits, 'maxTurnsAMinute'> {
   /** Absolute, with symbolic links resolved. What is below one of them is allowed too. */
   readonly directories: readonly string[]
   readonly triggers: readonly Trigger[]
+  /** How its harness is started when its session is gone; absent: it is not. */
+  readonly restart?: Recipe
 }
 
 /** Where nothing else is said. */

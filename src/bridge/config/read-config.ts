@@ -11,6 +11,7 @@ import { agentTriggers } from '../../words/events.ts'
 import type { AdapterId, AdapterRow } from '../adapter.ts'
 import { agentKey, type BridgeConfig, type BridgedAgent, bridgeDefaults } from './bridge-config.ts'
 import { checkSetting, countOf, listOf, nameIn, objectOf, Problems, wordOf } from './fields.ts'
+import { recipeOf } from './read-recipe.ts'
 
 /** What a configuration is checked against. */
 interface ConfigWorld {
@@ -66,7 +67,15 @@ export function readBridgeConfig(value: unknown, path: string, world: ConfigWorl
   throw new UsageError(`${path} is not right:\n${[...shown, ...more].map((line) => `  ${line}`).join('\n')}`)
 }
 
-const agentFields = ['profile', 'harnesses', 'directories', 'triggers', 'turnsAnHour', 'wakesFromOneAgentAnHour']
+const agentFields = [
+  'profile',
+  'harnesses',
+  'directories',
+  'triggers',
+  'turnsAnHour',
+  'wakesFromOneAgentAnHour',
+  'restart',
+]
 
 function agentOf(
   item: unknown,
@@ -110,6 +119,9 @@ function agentOf(
     turnsAnHour: count('turnsAnHour'),
     wakesFromOneAgentAnHour: count('wakesFromOneAgentAnHour'),
   }
+  const world = { known, directories: directories ?? [], directoryOf: (one: unknown) => allowedDirectory(one, env) }
+  const restart =
+    given.restart === undefined ? undefined : recipeOf(given.restart, nameIn(field, 'restart'), world, problems)
   if (!profile || !harnesses || !directories || !triggers) return undefined
   const once = <Item>(items: readonly Item[]): Item[] => [...new Set(items)]
   return {
@@ -118,6 +130,7 @@ function agentOf(
     directories: once(directories),
     triggers: once(triggers),
     ...limits,
+    ...(restart ? { restart } : {}),
   }
 }
 

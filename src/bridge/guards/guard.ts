@@ -1,3 +1,5 @@
+import type { Reason } from '../../words/sender-view.ts'
+
 /** How many turns may begin. */
 export interface TurnLimits {
   readonly turnsAnHour: number
@@ -24,8 +26,10 @@ interface RecentTurns {
 /** A wake that may not begin a turn yet. */
 export interface Guarded {
   readonly reason: string
-  /** ms since the epoch */
+  /** ms since the epoch; infinite: when a person has acted */
   readonly mayAt: number
+  /** What its sender may know (default: `too_many_turns`). */
+  readonly because?: Reason
   /** Only wakes from these senders wait. */
   readonly isOfSender?: true
 }

@@ -6,6 +6,8 @@ import type { Trigger } from '../../words/events.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
 import type { HarnessSession } from '../adapter.ts'
 import type { BegunTurn } from '../guards/guard.ts'
+import { AccountRecords } from './account-records.ts'
+import { StartRecords } from './start-records.ts'
 import type { WakeRecord } from './statements.ts'
 import * as sql from './statements.ts'
 
@@ -28,14 +30,23 @@ const writableByOthers = 0o022
  * its change is on the disk; a call that throws has written nothing. Instants in ms since the epoch.
  */
 export class Journal implements Disposable {
+  /** What the bridge knows of itself. */
+  readonly account: AccountRecords
+  /** What it has started. */
+  readonly starts: StartRecords
+  /** Where it is: a directory of this user alone. */
+  readonly directory: string
   readonly #file: StateFile
   readonly #release: () => void
   readonly #now: () => number
 
-  private constructor(file: StateFile, release: () => void, now: () => number) {
+  private constructor(path: string, file: StateFile, release: () => void, now: () => number) {
+    this.directory = dirname(path)
     this.#file = file
     this.#release = release
     this.#now = now
+    this.account = new AccountRecords(file, now)
+    this.starts = new StartRecords(file, now)
   }
 
   /** Opens or makes the journal, and locks it. Errors, each with its remedy: another bridge has locked it; it is damaged, or cannot be written. */
@@ -47,7 +58,7 @@ export class Journal implements Disposable {
       const file = explained(path, () => openStateFile(path, sql.journalSchema))
       requirePrivate('store', path, (closed, mode) => note(`${closed} was open to others (mode ${mode}): closed.`))
       file.run(sql.saveHolder, { pid: process.pid, now: now() })
-      return new Journal(file, release, now)
+      return new Journal(path, file, release, now)
     } catch (error) {
       release()
       throw error
@@ -58,7 +69,7 @@ export class Journal implements Disposable {
   static read({ path, now }: Omit<JournalOptions, 'note'>): Journal | undefined {
     if (!existsSync(path)) return undefined
     const file = explained(path, () => openStateFile(path, sql.journalSchema, { readonly: true }))
-    return new Journal(file, () => {}, now)
+    return new Journal(path, file, () => {}, now)
   }
 
   /**
@@ -137,6 +148,7 @@ export class Journal implements Disposable {
   prune(): void {
     this.#file.run(sql.deleteOlder, { before: this.#now() - keptMs })
     this.#file.run(sql.deleteBeyond, { kept: keptRows - 1 })
+    this.starts.prune(this.#now() - keptMs)
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,8 @@
 import { limited, p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
 import type { AdapterId } from '../adapter.ts'
+import { accountSchema } from './account-records.ts'
+import { startSchema } from './start-records.ts'
 
 /** The script of each version of the file, the oldest first. */
 export const journalSchema = [
@@ -32,6 +34,7 @@ export const journalSchema = [
     primary key (agent, trigger)
   ) strict;
   create table holder (id integer primary key check (id = 1), pid integer not null, since integer not null) strict;`,
+  `${accountSchema}\n${startSchema}`,
 ] as const
 
 /** What is on record of a wake. Instants in ms since the epoch. */
@@ -165,8 +168,8 @@ export const saveSubscription = statement<{ agent: string; trigger: string; subs
 )
 
 export const saveHolder = statement<{ pid: number; now: number }>(
-  sql`insert into holder (id, pid, since) values (1, ${p('pid')}, ${p('now')})
-    on conflict (id) do update set pid = excluded.pid, since = excluded.since`,
+  sql`insert into holder (id, pid, since, starts) values (1, ${p('pid')}, ${p('now')}, 1)
+    on conflict (id) do update set pid = excluded.pid, since = excluded.since, starts = holder.starts + 1`,
 )
 
 export const selectHolder = statement<object, { pid: number; since: number }>(sql`select pid, since from holder`)

@@ -1,7 +1,19 @@
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { within } from '../../lib/within.ts'
-import type { Adapter, AdapterContext, AdapterId, AdapterRow, HarnessSession, Probe } from '../adapter.ts'
+import type {
+  Adapter,
+  AdapterContext,
+  AdapterId,
+  AdapterRow,
+  HarnessSession,
+  LimitedAt,
+  Probe,
+  UsageLimit,
+} from '../adapter.ts'
 import type { LocalClients } from '../local/clients.ts'
+
+/** A limit of a vendor, where it was shown. */
+type Limited = (harness: AdapterId, limit: UsageLimit, at: LimitedAt) => void
 
 /** A conversation that has changed; undefined: something of the harness has. */
 export type Changed = (session: HarnessSession | undefined) => void
@@ -36,6 +48,7 @@ export class AdapterHost implements AsyncDisposable {
   readonly #stopping = new AbortController()
   readonly #watches: Promise<void>[] = []
   readonly #ends: (() => void)[] = []
+  readonly #limited = new Set<Limited>()
 
   /** Errors: settings that an adapter cannot work with, with its name. */
   constructor(options: HostOptions) {
@@ -47,6 +60,9 @@ export class AdapterHost implements AsyncDisposable {
   start(): void {
     for (const [id, { adapter }] of this.#hosted) {
       this.#ends.push(this.#options.clients.onChange(id, () => this.#changed(id, undefined)))
+      adapter.onLimit?.((limit, at) => {
+        for (const limited of this.#limited) limited(id, limit, at)
+      })
       if (adapter.watch) this.#watches.push(this.#watch(id))
     }
   }
@@ -85,6 +101,12 @@ export class AdapterHost implements AsyncDisposable {
     const { listeners } = this.#of(id)
     listeners.add(changed)
     return () => void listeners.delete(changed)
+  }
+
+  /** Calls back with each limit that a harness shows. Returns what ends that. */
+  onLimit(limited: Limited): () => void {
+    this.#limited.add(limited)
+    return () => void this.#limited.delete(limited)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

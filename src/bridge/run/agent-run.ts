@@ -2,23 +2,22 @@ import { createGatewayClient, type GatewayClient } from '../../client/gateway-cl
 import type { Io } from '../../client/io.ts'
 import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { mayPass, type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
-import { sleep, systemClock } from '../../lib/clock.ts'
+import { type Clock, sleep, systemClock } from '../../lib/clock.ts'
 import { meaningOf } from '../../words/receipts.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
-import { guard } from '../guards/guard.ts'
 import type { Journal } from '../journal/journal.ts'
+import { AgentRecovery } from '../recovery/agent-recovery.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 import type { AdapterHost } from './adapter-host.ts'
+import { agentQueue } from './agent-queue.ts'
 import { AgentState, type RunState } from './agent-state.ts'
 import { Conversations } from './conversations.ts'
-import { otherWriters } from './other-writers.ts'
 import { OwnSession } from './own-session.ts'
 import { isGone, ownSubscriptions } from './own-subscriptions.ts'
 import { PresenceReport } from './presence-report.ts'
-import { isReadMeanwhile } from './read-meanwhile.ts'
 import { type OutgoingReceipt, ReceiptOutbox } from './receipt-outbox.ts'
-import { sendersOf } from './senders-of.ts'
-import { WakeQueue } from './wake-queue.ts'
+import { StepWatch } from './step-watch.ts'
+import type { WakeQueue } from './wake-queue.ts'
 
 /** What the run of an agent takes from its bridge. */
 interface AgentRunParts {
@@ -30,6 +29,8 @@ interface AgentRunParts {
   readonly io: Io
   /** ms since the epoch */
   readonly now: () => number
+  /** When this bridge started; ISO 8601. */
+  readonly startedAt: string
   /** The live sessions of the other agents, as far as they are known. */
   readonly others: (signal: AbortSignal) => Promise<readonly KnownSession[]>
   /** A line for the user about this agent. */
@@ -37,17 +38,18 @@ interface AgentRunParts {
   readonly noteReceipt: (receipt: OutgoingReceipt) => void
   /** For tests. */
   readonly recoveryTimes?: RecoveryTimes | undefined
+  readonly accountMs?: number | undefined
 }
 
 const retryMs = { first: 1_000, max: 30_000 } as const
 const lastMax = 5
-const hourMs = 3_600_000
 
 /** The wakes of one agent: its stream, its receipts, its presence. What fails here is this agent's alone. Source: S1-19, S1-37, D28. */
 export class AgentRun {
   readonly agent: BridgedAgent
   readonly queue: WakeQueue
   readonly session: OwnSession
+  readonly recovery: AgentRecovery
   readonly #parts: AgentRunParts
   readonly #gateway: GatewayClient
   readonly #outbox: ReceiptOutbox
@@ -60,7 +62,7 @@ export class AgentRun {
   #running: Promise<void> | undefined
 
   constructor(parts: AgentRunParts) {
-    const { agent, journal, host, io, now, note, noteReceipt, recoveryTimes: times } = parts
+    const { agent, journal, host, io, now, startedAt, accountMs, note, noteReceipt, recoveryTimes: times } = parts
     const { profile } = agent
     this.agent = agent
     this.#parts = parts
@@ -90,22 +92,32 @@ export class AgentRun {
       sourceOf: (id) => host.row(id).presenceSource,
       now,
     })
-    this.queue = new WakeQueue({
-      agent: agentKey(agent),
+    const clock: Clock = { ...systemClock, now }
+    const watch = new StepWatch(clock, parts.harnessWaitMinutes * 60_000, (step) => {
+      note(`a step of a wake has taken too long, and is given up: ${step}`)
+      journal.account.late(agentKey(agent), step)
+    })
+    const conversations = this.#conversations
+    const own = this.session
+    this.recovery = new AgentRecovery({
+      agent,
       journal,
       gateway,
-      adapter: (id) => host.adapter(id),
-      row: (id) => host.row(id),
-      choose: (signal) => this.#conversations.choose(signal),
-      lookFor: (harness, id) => this.#conversations.lookFor(harness, id),
-      guard: (senders) => guardOf(parts, senders),
-      sendersOf: (wake, signal) => sendersOf(gateway, wake, signal),
-      patienceMs: parts.harnessWaitMinutes * 60_000,
-      changed: (end, signal) => this.#conversations.changed(end.session, signal),
-      isRead: (wake, signal) => isReadMeanwhile(gateway, profile.identity, wake, signal),
-      otherWriters: (wake, senders, signal) => otherWriters(gateway, profile.identity, wake, senders, signal),
-      now,
+      own,
+      conversations,
+      env: io.env,
+      clock,
+      startedAt,
       note,
+      over,
+      everyMs: accountMs,
+    })
+    this.queue = agentQueue({
+      ...parts,
+      gateway,
+      conversations,
+      watch,
+      parked: () => this.recovery.parked,
       send: (receipt, givenUp) => {
         this.#last.unshift(receipt)
         this.#last.length = Math.min(this.#last.length, lastMax)
@@ -149,6 +161,7 @@ export class AgentRun {
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     const endChanges = this.#conversations.onReported(() => this.#presence.note())
+    const endLimits = this.#parts.host.onLimit((...shown) => void this.recovery.limited(...shown))
     try {
       for (let delayMs: number = retryMs.first; !signal.aborted; delayMs = Math.min(delayMs * 2, retryMs.max)) {
         try {
@@ -166,6 +179,7 @@ export class AgentRun {
       this.#state.end('stopped', (error as Error).message)
     } finally {
       endChanges()
+      endLimits()
     }
   }
 
@@ -176,12 +190,15 @@ export class AgentRun {
     if (kind !== 'agent') return this.#state.notAnAgent(identity)
     const subscriptionIds = await ownSubscriptions(this.#gateway, journal, agentKey(agent), agent.triggers)
     const { signal } = this.#stopping
+    // Before the first wake: what was left is settled, and a harness at its limit is not woken.
+    await this.recovery.turn()
     const capabilities = agent.harnesses.every((harness) => harness === 'exec')
       ? (['spawn'] as const)
       : (['append-only', 'turn/start'] as const)
     const away = () => this.#state.connecting(new Error('The stream of wakes ended.'))
     const over = new AbortController()
-    const recovering = this.#recovery.run(subscriptionIds, AbortSignal.any([signal, over.signal]))
+    const either = AbortSignal.any([signal, over.signal])
+    const recovering = Promise.all([this.#recovery.run(subscriptionIds, either), this.recovery.run(either)])
     try {
       for await (const item of streamedWakes(this.#gateway, { subscriptionIds, capabilities, signal, note: away })) {
         if (!this.#take(item)) return
@@ -220,13 +237,4 @@ export class AgentRun {
     void this.#presence.stop()
     void this.#outbox.stop(this.#stopping.signal)
   }
-}
-
-/** Why a wake from these senders may not begin a turn now. Undefined: it may. */
-function guardOf({ agent, journal, maxTurnsAMinute, now }: AgentRunParts, senders: readonly string[]) {
-  const recent = {
-    ofBridge: journal.nthLastTurn(maxTurnsAMinute),
-    turns: journal.turnsOf(agentKey(agent), now() - hourMs, agent.turnsAnHour),
-  }
-  return guard({ agent: agent.profile.identity, senders }, { ...agent, maxTurnsAMinute }, recent, now())
 }

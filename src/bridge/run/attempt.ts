@@ -8,6 +8,7 @@ import { reasonOfState } from '../reason-of-state.ts'
 import type { Choice } from '../target/choose-session.ts'
 import { outgoingWake } from '../wake-text.ts'
 import { Patience } from './patience.ts'
+import { StepLate, type StepWatch } from './step-watch.ts'
 
 /** What may be said on the way. */
 type Step = 'accepted' | 'routed' | 'written' | 'held' | 'delivered'
@@ -26,6 +27,8 @@ export interface AttemptParts {
   readonly senders: readonly string[]
   /** Why no turn may begin now. */
   readonly guard: () => Guarded | undefined
+  /** Bounds what is awaited. */
+  readonly watch: StepWatch
   /** A step on the way, with its proof. */
   readonly report: (step: Step, detail: string, by?: AdapterId) => void
   /** ms since the epoch */
@@ -48,6 +51,7 @@ export type AttemptEnd = (WakeEnd | { readonly step: 'stopped'; readonly detail:
   readonly isOfSender?: true
 }
 
+const parkedLookMs = 15_000
 const stopped: AttemptEnd = { step: 'stopped', detail: '' }
 /** What a harness might still prove, or disprove, when the bridge comes back. */
 const unproven: readonly string[] = ['held', 'failed', 'unknown', 'written']
@@ -74,9 +78,11 @@ async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<Attem
   try {
     const session = (await parts.lookFor(harness, conversationId)) ?? lost
     by = { by: harness, session }
-    found = await parts.adapter(harness).find(session, id, parts.signal, record.route ?? '')
+    const find = () => parts.adapter(harness).find(session, id, parts.signal, record.route ?? '')
+    found = await parts.watch.run('find', find)
   } catch (error) {
     if (parts.signal.aborted) return stopped
+    if (error instanceof StepLate) throw error
     return { step: 'unknown', detail: `it was handed over, and then: ${(error as Error).message}`, ...by }
   }
   if (found === 'turn_started' || found === 'delivered') {
@@ -121,7 +127,9 @@ async function choose(wake: Wake, parts: AttemptParts): Promise<AttemptEnd> {
 async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts): Promise<AttemptEnd> {
   const { journal, signal, gateway } = parts
   let isHandedOver = false
-  using patience = new Patience(parts.patienceMs, signal)
+  let handed = () => {}
+  const given = new AbortController()
+  using patience = new Patience(parts.patienceMs, AbortSignal.any([signal, given.signal]))
   let refusal: AttemptEnd | undefined
   const tools: WakeTools = {
     signal: patience.signal,
@@ -133,13 +141,19 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
     },
     async handingOver(route) {
       signal.throwIfAborted()
+      given.signal.throwIfAborted()
       if (isHandedOver) return
       refusal = guarded(parts) ?? written(() => journal.handOver(wake.eventId, session, route, parts.senders))
       if (refusal) throw new Error(refusal.detail)
       isHandedOver = true
+      handed()
     },
   }
-  const end = await parts.adapter(session.harness).wake(session, outgoingWake(wake), tools).catch(unforeseen)
+  const hand = (next: (step: 'turn') => void) => {
+    handed = () => next('turn')
+    return parts.adapter(session.harness).wake(session, outgoingWake(wake), tools)
+  }
+  const end = await parts.watch.run('hand over', hand).catch(unforeseen)
   if (refusal) return refusal
   // What the adapter could not wait for is looked for at the next start.
   if (signal.aborted && unproven.includes(end.step)) return stopped
@@ -151,6 +165,11 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   return within(end, parts.row(session.harness), {})
 
   function unforeseen(error: Error): WakeEnd {
+    // It may go on, and then finds that it hands nothing over any more.
+    if (error instanceof StepLate) given.abort(error)
+    if (error instanceof StepLate && !isHandedOver) {
+      return { step: 'held', detail: error.message, reason: 'cannot_start_turn' }
+    }
     return { step: isHandedOver ? 'unknown' : 'failed', detail: error.message }
   }
 }
@@ -159,17 +178,19 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
 export async function giveUp(
   wakeId: string,
   end: Extract<AttemptEnd, { step: 'held' }>,
-  parts: Pick<AttemptParts, 'adapter' | 'row' | 'patienceMs' | 'signal'>,
+  parts: Pick<AttemptParts, 'adapter' | 'row' | 'patienceMs' | 'signal' | 'watch'>,
 ): Promise<AttemptEnd> {
   const { by, session } = end
   const title = by === undefined ? 'its harness' : parts.row(by).title
   const given = { ...overdue(parts.patienceMs, title, end), ...(by ? { by } : {}) }
   const adapter = by === undefined ? undefined : parts.adapter(by)
   if (!session || !by || !adapter?.takeBack) return given
-  const isBack = await adapter.takeBack(session, wakeId, parts.signal).catch(() => undefined)
+  const take = () => adapter.takeBack!(session, wakeId, parts.signal)
+  const isBack = await parts.watch.run('take back', take).catch(() => undefined)
   if (isBack) return { ...given, detail: `${given.detail}; it was taken back` }
   // It may have begun just now.
-  const found = isBack === false ? await adapter.find(session, wakeId, parts.signal).catch(() => undefined) : undefined
+  const find = () => parts.watch.run('find', () => adapter.find(session, wakeId, parts.signal))
+  const found = isBack === false ? await find().catch(() => undefined) : undefined
   if (found !== 'turn_started' && found !== 'delivered') return given
   return within({ step: found, detail: 'it began when it was to be taken back' }, parts.row(by), { by, session })
 }
@@ -194,9 +215,13 @@ function within(end: WakeEnd, { proves, title }: AdapterRow, by: Pick<AttemptEnd
 function guarded({ guard, now }: AttemptParts): AttemptEnd | undefined {
   const found = guard()
   if (found === undefined) return undefined
-  const detail = `${found.reason}; it may at ${new Date(found.mayAt).toISOString()}`
+  const { because = 'too_many_turns', mayAt } = found
+  const detail = `${found.reason}${Number.isFinite(mayAt) ? `; it may at ${new Date(mayAt).toISOString()}` : ''}`
   const whose = found.isOfSender ? { isOfSender: true as const } : {}
-  return { step: 'held', detail, retryAfterMs: Math.max(0, found.mayAt - now()), reason: 'too_many_turns', ...whose }
+  // A park may be ended before its time.
+  const longestMs = found.because === undefined ? Number.POSITIVE_INFINITY : parkedLookMs
+  const retryAfterMs = Math.min(longestMs, Math.max(0, mayAt - now()))
+  return { step: 'held', detail, retryAfterMs, reason: because, ...whose }
 }
 
 /** Without a record nothing is handed over. */

@@ -32,6 +32,8 @@ interface BridgeParts {
   readonly noteReceipt: (agent: string, receipt: OutgoingReceipt) => void
   /** For tests. */
   readonly recoveryTimes?: RecoveryTimes | undefined
+  /** For tests: how often an account is reported, in ms. */
+  readonly accountMs?: number | undefined
 }
 
 const pruneMs = 3_600_000
@@ -120,7 +122,7 @@ class Bridge {
   }
 
   #createRun(agent: BridgedAgent): AgentRun {
-    const { config, journal, io, now, note, noteReceipt, recoveryTimes } = this.#parts
+    const { config, journal, io, now, note, noteReceipt, recoveryTimes, accountMs } = this.#parts
     const { identity } = agent.profile
     const run: AgentRun = new AgentRun({
       agent,
@@ -130,10 +132,12 @@ class Bridge {
       journal,
       io,
       now,
+      startedAt: this.#startedAt,
       others: (signal) => this.#sessionsBeside(run, signal),
       note: (text) => note(`${identity}: ${text}`),
       noteReceipt: (receipt) => noteReceipt(identity, receipt),
       recoveryTimes,
+      accountMs,
     })
     return run
   }

@@ -1,10 +1,12 @@
 import { realpathSync } from 'node:fs'
-import type { AdapterId, HarnessSession } from '../adapter.ts'
+import type { AdapterId, HarnessSession, LimitedAt } from '../adapter.ts'
 import type { BridgedAgent } from '../config/bridge-config.ts'
 import { type Choice, chooseSession, isWithin } from '../target/choose-session.ts'
-import { isSameConversation, type KnownSession } from '../target/same-conversation.ts'
+import { isOf, isSameConversation, type KnownSession } from '../target/same-conversation.ts'
 import type { AdapterHost, Changed } from './adapter-host.ts'
 import type { OwnSession } from './own-session.ts'
+
+const sessionAgeMsMax = 5 * 60_000
 
 /** The conversations on this machine that an agent may speak in. */
 export class Conversations {
@@ -50,6 +52,24 @@ export class Conversations {
   reported(): readonly HarnessSession[] {
     const reported = this.#agent.harnesses.flatMap((id) => this.#host.reported(id))
     return reported.filter((session) => this.#isAllowed(session) && isAlive(session)).map(resolved)
+  }
+
+  /** Those of them that are the agent's own: its session's, or without a session those that are no other agent's. */
+  async ownReported(known: KnownSession | undefined, signal: AbortSignal): Promise<readonly HarnessSession[]> {
+    const live = this.reported().filter(({ process, state }) => process !== undefined || state !== 'unknown')
+    if (known || live.length === 0) return live.filter((session) => known && isOf(known, session))
+    const others = await this.#others(signal)
+    return live.filter((session) => !others.some((other) => isOf(other, session)))
+  }
+
+  /** Whether a limit was shown to the agent: in a wake of its own, or in its conversation, as far as its last session says. */
+  async isLimited(harness: AdapterId, { agent, conversationId }: LimitedAt, signal: AbortSignal): Promise<boolean> {
+    const { profile, harnesses } = this.#agent
+    if (agent !== undefined) return agent === profile.identity
+    if (!harnesses.includes(harness) || conversationId === undefined) return false
+    const known = await this.#own.recent(sessionAgeMsMax, signal)
+    const own = await this.ownReported(known, signal)
+    return known?.conversationId === conversationId || own.some((session) => session.conversationId === conversationId)
   }
 
   /** Calls back when a watch reports a conversation that the agent may be woken in. Returns what ends that. */

@@ -1,14 +1,23 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { PresenceState } from '../../words/presence.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 
 const timeoutMs = 10_000
 const noneMsMax = 30_000
+const actingStates: readonly PresenceState[] = ['active', 'waitingOnApproval']
+
+/** The live session of an agent. */
+export interface LiveSession extends KnownSession {
+  readonly id: string
+  /** Whether its harness has done something, as far as it says. */
+  readonly hasActed: boolean
+}
 
 /** The live session of an agent, as its gateway knows it. */
 export class OwnSession {
   readonly #gateway: GatewayClient
   readonly #now: () => number
-  #last: { readonly session: KnownSession | undefined; readonly at: number } | undefined
+  #last: { readonly session: LiveSession | undefined; readonly at: number } | undefined
 
   constructor(gateway: GatewayClient, now: () => number) {
     this.#gateway = gateway
@@ -16,7 +25,7 @@ export class OwnSession {
   }
 
   /** The session as the gateway knows it now; undefined: there is none. Errors: `Refused`, `Unreachable`. */
-  async read(signal: AbortSignal): Promise<KnownSession | undefined> {
+  async read(signal: AbortSignal): Promise<LiveSession | undefined> {
     const { sessions } = await this.#gateway.call('GET /v1/sessions', {
       query: { status: 'live' },
       mail: 'none',
@@ -25,6 +34,8 @@ export class OwnSession {
     })
     const [found] = sessions
     const session = found && {
+      id: found.sessionId,
+      hasActed: actingStates.includes(found.presence.state),
       surface: found.surface,
       pid: found.pid,
       startedAt: found.startedAt,
@@ -36,7 +47,7 @@ export class OwnSession {
   }
 
   /** The same, not older than that; the last one known where the gateway does not answer. */
-  async recent(ageMsMax: number, signal: AbortSignal): Promise<KnownSession | undefined> {
+  async recent(ageMsMax: number, signal: AbortSignal): Promise<LiveSession | undefined> {
     const ageMs = this.#last === undefined ? Number.POSITIVE_INFINITY : this.#now() - this.#last.at
     // A session that starts is to be found soon.
     const max = this.#last?.session === undefined ? Math.min(ageMsMax, noneMsMax) : ageMsMax

@@ -24,8 +24,7 @@ export interface HeldWake {
 }
 
 /** What a queue of wakes works with. */
-interface QueueParts
-  extends Pick<AttemptParts, 'journal' | 'gateway' | 'adapter' | 'row' | 'choose' | 'lookFor' | 'now' | 'patienceMs'> {
+interface QueueParts extends Omit<AttemptParts, 'senders' | 'guard' | 'report' | 'signal'> {
   /** The name of the agent in the journal. */
   readonly agent: string
   readonly guard: (senders: readonly string[]) => ReturnType<AttemptParts['guard']>
@@ -219,7 +218,7 @@ export class WakeQueue {
   }
 
   #partsOf(wake: Wake, senders: () => readonly string[], signal: AbortSignal): AttemptParts {
-    const { journal, gateway, adapter, row, choose, lookFor, now, guard, patienceMs } = this.#parts
+    const { journal, gateway, adapter, row, choose, lookFor, watch, now, guard, patienceMs } = this.#parts
     const isTest = wake.eventType === 'wake/test'
     const said = new Map<ReceiptStep, string>()
     const report: AttemptParts['report'] = (step, detail, by) => {
@@ -232,7 +231,7 @@ export class WakeQueue {
       }
       this.#record.step(wake, { step, detail, by })
     }
-    const parts = { journal, gateway, adapter, row, choose, lookFor, now, patienceMs, report, signal }
+    const parts = { journal, gateway, adapter, row, choose, lookFor, watch, now, patienceMs, report, signal }
     return { ...parts, senders: [], guard: () => guard(senders()) }
   }
 

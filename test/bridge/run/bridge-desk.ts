@@ -4,6 +4,7 @@ import type { AdapterRow, HarnessSession } from '../../../src/bridge/adapter.ts'
 import { type BridgedAgent, bridgeDefaults } from '../../../src/bridge/config/bridge-config.ts'
 import { Journal } from '../../../src/bridge/journal/journal.ts'
 import type { LocalServer, LocalServerOptions } from '../../../src/bridge/local/clients.ts'
+import type { Recipe } from '../../../src/bridge/restart/recipe.ts'
 import { runBridge } from '../../../src/bridge/run/bridge.ts'
 import type { OutgoingReceipt } from '../../../src/bridge/run/receipt-outbox.ts'
 import type { BridgeStatus } from '../../../src/bridge/run/status.ts'
@@ -40,6 +41,9 @@ interface DeskOptions {
   readonly harnessWaitMinutes?: number
   readonly fetch?: Fetch
   readonly recoveryTimes?: RecoveryTimes
+  /** The recipe of each agent. */
+  readonly restart?: Recipe
+  readonly accountMs?: number
 }
 
 /** The directory of the conversations. */
@@ -84,6 +88,8 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
     fetch,
     recoveryTimes,
     harnessWaitMinutes,
+    restart,
+    accountMs,
   } = options
   const notes: string[] = []
   const receipts: (OutgoingReceipt & { agent: string })[] = []
@@ -107,12 +113,14 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
       harnesses: rows.map(({ id }) => id),
       directories,
       triggers,
+      ...(restart ? { restart } : {}),
     })),
   }
   const io = { stdout: () => {}, stderr: () => {}, env: {}, signal: stopping.signal, ...(fetch ? { fetch } : {}) }
   const journal = Journal.open({ path: join(home, 'state', 'bridge.db'), now: Date.now, note })
   const noteReceipt = (agent: string, receipt: OutgoingReceipt) => void receipts.push({ agent, ...receipt })
-  const ended = runBridge({ config, rows, journal, startLocal, io, now: Date.now, note, noteReceipt, recoveryTimes })
+  const times = { recoveryTimes, accountMs }
+  const ended = runBridge({ config, rows, journal, startLocal, io, now: Date.now, note, noteReceipt, ...times })
     .catch((error: Error) => (stopping.signal.aborted ? undefined : error))
     .finally(() => journal[Symbol.dispose]())
   const bridge: RunningBridge = {

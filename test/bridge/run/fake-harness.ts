@@ -3,7 +3,9 @@ import type {
   AdapterId,
   AdapterRow,
   HarnessSession,
+  LimitedAt,
   OutgoingWake,
+  UsageLimit,
   WakeEnd,
   WakeTools,
 } from '../../../src/bridge/adapter.ts'
@@ -22,6 +24,8 @@ export class FakeHarness {
   found: Awaited<ReturnType<Adapter['find']>> = 'unknown'
   /** What it lets be taken back; absent: nothing. */
   onTakeBack: ((wakeId: string) => boolean) | undefined
+  /** Shows a limit of its vendor. */
+  limit: (limit: UsageLimit, at: LimitedAt) => void = () => {}
   readonly #watchers = new Set<(session: HarnessSession) => void>()
 
   constructor(id: AdapterId = 'codex') {
@@ -64,6 +68,9 @@ export class FakeHarness {
       find: async (_session, wakeId) => {
         this.sought.push(wakeId)
         return this.found
+      },
+      onLimit: (noteLimit) => {
+        this.limit = noteLimit
       },
       ...(this.onTakeBack ? { takeBack: async (_session, wakeId) => this.onTakeBack!(wakeId) } : {}),
       [Symbol.asyncDispose]: async () => {},

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { Journal } from '../../../src/bridge/journal/journal.ts'
 import { type AttemptParts, attempt } from '../../../src/bridge/run/attempt.ts'
+import { StepWatch } from '../../../src/bridge/run/step-watch.ts'
+import { systemClock } from '../../../src/lib/clock.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { FakeHarness } from './fake-harness.ts'
 
@@ -25,6 +27,7 @@ test('where the record of a hand-over cannot be written, nothing is handed over'
     row: () => row,
     choose: async () => ({ kind: 'one', session: harness.sessions[0]! }),
     lookFor: async () => undefined,
+    watch: new StepWatch(systemClock, 1_000, () => {}),
     senders: [],
     guard: () => undefined,
     report: () => {},

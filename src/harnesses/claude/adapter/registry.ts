@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { type ProcessStart, processStart } from '../../../bridge/processes.ts'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { isOneLine } from '../../../lib/words.ts'
 import type { PresenceState } from '../../../words/presence.ts'
-import { type ProcessStart, processStart } from '../../harness-process.ts'
 
 /** A session of Claude Code that runs on this machine, as its registry tells it. */
 export interface ClaudeSession {

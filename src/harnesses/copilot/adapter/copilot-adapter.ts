@@ -10,9 +10,9 @@ import type {
   WakeTools,
 } from '../../../bridge/adapter.ts'
 import { type AttachedClient, type LocalReport, WakeDeclined } from '../../../bridge/local/clients.ts'
+import { processStart } from '../../../bridge/processes.ts'
 import { reasonOfState } from '../../../bridge/reason-of-state.ts'
 import { within } from '../../../lib/within.ts'
-import { processStart } from '../../harness-process.ts'
 import { directoryOf } from '../../places.ts'
 import { programPath } from '../../program-path.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { processStart } from '../../harness-process.ts'
+import { processStart } from '../../../bridge/processes.ts'
 
 /**
  * Locks the keyboard and the clipboard of a user for one act against other bridges. The lock of a dead process is taken over. Returns a

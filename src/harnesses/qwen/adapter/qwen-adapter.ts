@@ -10,7 +10,7 @@ import {
   type WakeEnd,
 } from '../../../bridge/adapter.ts'
 import type { ReportedConversation } from '../../../bridge/local/clients.ts'
-import { processStart } from '../../harness-process.ts'
+import { processStart } from '../../../bridge/processes.ts'
 import { readToken, tokenPlace } from './controller-token.ts'
 import { authLine, userLine } from './frames.ts'
 import { followMessage } from './message.ts'

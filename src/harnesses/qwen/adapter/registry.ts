@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { processStart } from '../../../bridge/processes.ts'
 import type { Io } from '../../../client/io.ts'
 import { isJsonObject } from '../../../lib/json.ts'
-import { processStart } from '../../harness-process.ts'
 
 /** What a running Qwen Code says of one of its sessions. Source: its cross-session protocol, §1. */
 export interface SessionRecord {

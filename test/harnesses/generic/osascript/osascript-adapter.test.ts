@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
-import { processStart } from '../../../../src/harnesses/harness-process.ts'
+import { processStart } from '../../../../src/bridge/processes.ts'
 import { until } from '../../../support/until.ts'
 import { attempt, aWake } from '../../adapter-tools.ts'
 import { lookOf, openMac } from './mac.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { processStart } from '../../../../bridge/processes.ts'
 import type { Io } from '../../../../client/io.ts'
-import { processStart } from '../../../harness-process.ts'
 import { readRecord } from '../registry.ts'
 
 /** The session of Claude Code that a program of ours runs in. */

@@ -1,0 +1,164 @@
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { type Clock, sleep } from '../../lib/clock.ts'
+import type { AdapterId, LimitedAt, UsageLimit } from '../adapter.ts'
+import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
+import type { Guarded } from '../guards/guard.ts'
+import type { Journal } from '../journal/journal.ts'
+import { processStart } from '../processes.ts'
+import { Proof } from '../restart/proof.ts'
+import { Restarts } from '../restart/restarts.ts'
+import type { Conversations } from '../run/conversations.ts'
+import { OneAtATime } from '../run/one-at-a-time.ts'
+import type { OwnSession } from '../run/own-session.ts'
+import { isSameProcess, processOf } from '../target/same-conversation.ts'
+import { Parking } from './parking.ts'
+import { type Account, RecoveryCalls } from './recovery-calls.ts'
+
+/** What recovery takes from the run of an agent. */
+interface AgentRecoveryParts {
+  readonly agent: BridgedAgent
+  readonly journal: Journal
+  readonly gateway: GatewayClient
+  readonly own: OwnSession
+  readonly conversations: Conversations
+  readonly env: Io['env']
+  readonly clock: Clock
+  /** When this bridge started; ISO 8601. */
+  readonly startedAt: string
+  /** A line for the user about this agent. */
+  readonly note: (text: string) => void
+  /** Aborts when the run of the agent is over. */
+  readonly over: AbortSignal
+  /** How often it reports, in ms (default: 30,000). */
+  readonly everyMs?: number | undefined
+}
+
+const everyMsDefault = 30_000
+const sessionAgeMsMax = 30_000
+
+/**
+ * The side of recovery on this machine, for one agent: it reports what it sees, and does what the gateway orders. It decides nothing by itself.
+ * While the gateway is away, or the journal cannot be written, nothing is started. Source: S3-4, S3-6, D50.
+ */
+export class AgentRecovery {
+  readonly restarts: Restarts
+  readonly proof: Proof
+  readonly #parts: AgentRecoveryParts
+  readonly #calls: RecoveryCalls
+  readonly #parking: Parking
+  readonly #turn = new OneAtATime()
+  readonly #said = new Set<string>()
+
+  constructor(parts: AgentRecoveryParts) {
+    const { agent, journal, gateway, own, env, clock, note, over } = parts
+    this.#parts = parts
+    this.#calls = new RecoveryCalls(gateway)
+    this.#parking = new Parking(() => clock.now(), note)
+    const session = (signal: AbortSignal) => own.read(signal)
+    const open = (signal: AbortSignal) => this.#open(signal)
+    const shared = { agent, journal, calls: this.#calls, session, open, env, clock, note }
+    this.restarts = new Restarts(shared)
+    this.proof = new Proof({ ...shared, signal: over }, this.restarts)
+  }
+
+  /** Why no turn may begin now, whoever wakes the agent. */
+  get parked(): Guarded | undefined {
+    return this.#parking.guard
+  }
+
+  /** Takes what a harness has shown: if it is the agent's, nothing is handed over until the limit is over. Never rejects. */
+  async limited(harness: AdapterId, limit: UsageLimit, at: LimitedAt): Promise<void> {
+    const { conversations, over } = this.#parts
+    const isOwn = await conversations.isLimited(harness, at, over).catch(() => false)
+    if (isOwn && this.#parking.limited(limit)) await this.turn()
+  }
+
+  /** Reports every 30 s, until the signal aborts. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, everyMs = everyMsDefault } = this.#parts
+    while (!signal.aborted) {
+      await sleep(clock, everyMs, signal)
+      if (!signal.aborted) await this.turn()
+    }
+  }
+
+  /** Reports once, and does what is ordered. Never rejects: what fails is done with the next turn. */
+  async turn(): Promise<void> {
+    const { over, journal, agent, note } = this.#parts
+    await this.#turn.run(async () => {
+      try {
+        if (over.aborted) return
+        await this.#report(over)
+        journal.account.swept(agentKey(agent))
+      } catch (error) {
+        const [why = ''] = (error as Error).message.split('\n')
+        if (!over.aborted && !this.#said.has(why)) note(`recovery waits: ${why}`)
+        this.#said.add(why)
+      }
+    })
+  }
+
+  async #report(signal: AbortSignal): Promise<void> {
+    await this.restarts.settle(signal)
+    const { unsent } = this.#parking
+    if (unsent) {
+      await this.#calls.park(unsent, signal)
+      this.#parking.sent(unsent)
+    }
+    const heard = await this.#calls.account(await this.#account(signal), signal)
+    if (heard === undefined) {
+      if (!this.#said.has('old'))
+        this.#parts.note('its gateway is of a version without recovery: it is woken, and not restarted')
+      this.#said.add('old')
+      return
+    }
+    this.#said.clear()
+    this.#parking.told(heard.parked ?? null)
+    if (heard.order) await this.restarts.carryOut(heard.order, signal)
+  }
+
+  async #account(signal: AbortSignal): Promise<Account> {
+    const { journal, agent, startedAt } = this.#parts
+    const { starts, lastAcceptAt, lastSweepAt, late } = journal.account.of(agentKey(agent))
+    const { recipe, recipeState: restart } = this.restarts
+    return {
+      startedAt,
+      starts,
+      restart,
+      ...(lastAcceptAt === undefined ? {} : { lastAcceptAt: new Date(lastAcceptAt).toISOString() }),
+      ...(lastSweepAt === undefined ? {} : { lastSweepAt: new Date(lastSweepAt).toISOString() }),
+      ...(late.length === 0 ? {} : { late }),
+      ...(recipe === undefined ? {} : { harness: recipe.harness }),
+      ...(await this.#seen(signal)),
+    }
+  }
+
+  /** What is seen without a look at the harnesses, which costs them a process: the session's own process, what was started, what a watch reports. */
+  async #seen(signal: AbortSignal): Promise<Pick<Account, 'process' | 'seen'>> {
+    const known = await this.#parts.own.recent(sessionAgeMsMax, signal)
+    const session = known && here(processOf(known))
+    const { pid, startedAt } = this.restarts.running ?? {}
+    const started = pid && startedAt ? { pid, startedAt } : undefined
+    const reported = await this.#parts.conversations.ownReported(known, signal)
+    const process = session ?? started ?? here(reported.map((one) => one.process).find(Boolean))
+    return { ...(process ? { process } : {}), seen: session !== undefined || reported.length > 0 }
+  }
+
+  /** The processes of this machine in which the agent is open, looked for now. */
+  async #open(signal: AbortSignal): Promise<number[]> {
+    const { own, conversations } = this.#parts
+    const [known, choice] = await Promise.all([own.read(signal), conversations.choose(signal)])
+    const found = choice.kind === 'one' ? [choice.session] : choice.kind === 'misaddressed' ? choice.candidates : []
+    const processes = [known && processOf(known), ...found.map((session) => session.process)]
+    return processes.flatMap((process) => here(process)?.pid ?? [])
+  }
+}
+
+/** A process, if it runs here. */
+function here(process: Account['process'] | { readonly pid: number; readonly startedAt?: string } | undefined) {
+  const found = process && processStart(process.pid)
+  if (!process || !found || isSameProcess(process, { pid: process.pid, startedAt: found.startedAt }) === 'no')
+    return undefined
+  return { pid: process.pid, startedAt: found.startedAt }
+}

@@ -1,0 +1,64 @@
+import type { UsageLimit } from '../adapter.ts'
+import type { Guarded } from '../guards/guard.ts'
+import type { Parked } from './recovery-calls.ts'
+
+/** The gateway takes no longer one. */
+const longestMs = 8 * 24 * 3_600_000
+/** A harness that tries again and again tells each time another instant. */
+const sameMs = 60_000
+
+/** Whether the harness of an agent is at a limit, so that nothing is handed over. Instants in ms since the epoch. Source: D50. */
+export class Parking {
+  readonly #now: () => number
+  readonly #note: (text: string) => void
+  #limit: (Pick<UsageLimit, 'until' | 'detail'> & { readonly reason: string }) | undefined
+  #unsent: UsageLimit | undefined
+
+  constructor(now: () => number, note: (text: string) => void) {
+    this.#now = now
+    this.#note = note
+  }
+
+  /** What the gateway has not heard yet. */
+  get unsent(): UsageLimit | undefined {
+    return this.#unsent
+  }
+
+  /** Why no turn may begin now; undefined: it may. */
+  get guard(): Guarded | undefined {
+    if (this.#limit === undefined || isOver(this.#limit, this.#now())) return undefined
+    const { until, reason, detail } = this.#limit
+    const what = reason.replaceAll('-', ' ')
+    const end = until === null ? ' until a person ends it: rouse parked end' : ''
+    const why = `its harness is at its limit (${what}${detail ? `: ${detail}` : ''})${end}`
+    return { reason: why, mayAt: until ?? Number.POSITIVE_INFINITY, because: 'usage_limit' }
+  }
+
+  /** Takes what an adapter says. Returns whether it is new. */
+  limited(limit: UsageLimit): boolean {
+    const now = this.#now()
+    const until = limit.until === null ? null : Math.min(limit.until, now + longestMs)
+    if (until !== null && until <= now) return false
+    const before = this.guard && this.#limit
+    const isSame = before?.reason === limit.reason && Math.abs((before.until ?? 0) - (until ?? 0)) < sameMs
+    if (isSame) return false
+    this.#limit = { ...limit, until }
+    this.#unsent = { ...limit, until }
+    this.#note(`parked: ${this.guard?.reason}${until === null ? '' : `, until ${new Date(until).toISOString()}`}`)
+    return true
+  }
+
+  /** The gateway has heard of it. */
+  sent(limit: UsageLimit): void {
+    if (this.#unsent === limit) this.#unsent = undefined
+  }
+
+  /** Takes what the gateway says, which a person may have changed. What it has not heard yet holds. */
+  told(parked: Parked | null): void {
+    if (this.#unsent !== undefined) return
+    if (parked === null && this.guard) this.#note('not parked any more')
+    this.#limit = parked ?? undefined
+  }
+}
+
+const isOver = ({ until }: Pick<UsageLimit, 'until'>, now: number): boolean => until !== null && until <= now

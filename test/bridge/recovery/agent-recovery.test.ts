@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import type { UsageLimit } from '../../../src/bridge/adapter.ts'
+import { Parking } from '../../../src/bridge/recovery/parking.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { until } from '../../support/until.ts'
+import { openPlace, startBridge } from '../run/bridge-desk.ts'
+import { RecoveryStub } from './recovery-stub.ts'
+
+const accountMs = 50
+
+test('a bridge reports an account of itself that survives its restart', async () => {
+  await using place = await openPlace()
+  const stub = new RecoveryStub()
+  const options = { ...place.options, fetch: stub.fetch, accountMs }
+  {
+    await using bridge = await startBridge(options)
+    expect(stub.accounts[0]).toMatchObject({ starts: 1, restart: 'none' })
+    expect(stub.accounts[0]).not.toHaveProperty('lastSweepAt')
+    expect(stub.accounts[0]).not.toHaveProperty('lastAcceptAt')
+    await place.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
+    await bridge.step('turn_started')
+    await until(
+      () => stub.accounts.at(-1),
+      (account) => account?.lastAcceptAt !== undefined && account.lastSweepAt !== undefined,
+    )
+  }
+  const before = stub.accounts.at(-1)!
+  const { length } = stub.accounts
+  await using _again = await startBridge(options)
+  const after = stub.accounts[length]!
+  expect(after).toMatchObject({ starts: 2, lastAcceptAt: before.lastAcceptAt, seen: true })
+  expect(Date.parse(String(after.lastSweepAt))).toBeGreaterThanOrEqual(Date.parse(String(before.lastSweepAt)))
+  expect(Date.parse(String(after.lastSweepAt))).toBeLessThanOrEqual(Date.parse(String(after.startedAt)))
+})
+
+test('a gateway of a version without recovery is said once, and its agents are woken', async () => {
+  await using place = await openPlace()
+  const stub = new RecoveryStub()
+  stub.isOld = true
+  await using bridge = await startBridge({ ...place.options, fetch: stub.fetch, accountMs })
+  await place.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
+  await bridge.step('turn_started')
+  await until(
+    () => bridge.notes.filter((note) => note.includes('without recovery')),
+    (notes) => notes.length > 0,
+  )
+  await new Promise((resolve) => setTimeout(resolve, accountMs * 3))
+  expect(bridge.notes.filter((note) => note.includes('without recovery'))).toHaveLength(1)
+})
+
+test('a bridge whose gateway says at its start that the agent is parked hands nothing over until it is not', async () => {
+  await using place = await openPlace()
+  const stub = new RecoveryStub()
+  stub.parked = { until: new Date(Date.now() + 3_600_000).toISOString(), reason: 'usage-limit' }
+  await place.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
+  await using bridge = await startBridge({ ...place.options, fetch: stub.fetch, accountMs })
+  await place.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 8' })
+  const { detail } = await bridge.step('held')
+  expect(detail).toMatch(/^usage_limit: its harness is at its limit \(usage limit\); it may at /)
+  expect(place.harness.turns).toEqual([])
+  stub.parked = null
+  await bridge.noted(/not parked any more/)
+  await bridge.step('turn_started')
+})
+
+test('a limit that a harness shows parks the agent at once, and the gateway hears of it when it is back', async () => {
+  await using place = await openPlace()
+  const stub = new RecoveryStub()
+  await using bridge = await startBridge({ ...place.options, fetch: stub.fetch, accountMs })
+  stub.isAway = true
+  const until_ = Date.now() + 3_600_000
+  place.harness.limit({ reason: 'usage-limit', until: until_, detail: 'resets 3pm' }, { conversationId: 'thread' })
+  await place.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
+  expect((await bridge.step('held')).detail).toContain('usage limit: resets 3pm')
+  expect(stub.parks).toEqual([])
+  stub.isAway = false
+  await until(
+    () => stub.parks,
+    (parks) => parks.length > 0,
+  )
+  expect(stub.parks).toEqual([{ until: new Date(until_).toISOString(), reason: 'usage-limit', detail: 'resets 3pm' }])
+  expect(place.harness.turns).toEqual([])
+})
+
+test('a limit in the conversation of another agent parks nobody else', async () => {
+  await using place = await openPlace()
+  const stub = new RecoveryStub()
+  await using bridge = await startBridge({ ...place.options, fetch: stub.fetch, accountMs })
+  place.harness.limit({ reason: 'usage-limit', until: Date.now() + 60_000 }, { conversationId: 'of somebody else' })
+  place.harness.limit({ reason: 'usage-limit', until: Date.now() + 60_000 }, { agent: '@erik' })
+  await place.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
+  await bridge.step('turn_started')
+  expect(stub.parks).toEqual([])
+})
+
+test('a park ends with its time, is at most eight days long, and is told once', () => {
+  const clock = new FakeClock()
+  const notes: string[] = []
+  const parking = new Parking(
+    () => clock.now(),
+    (text) => void notes.push(text),
+  )
+  const limit = (ms: number | null): UsageLimit => ({
+    reason: 'usage-limit',
+    until: ms === null ? null : clock.now() + ms,
+  })
+  expect(parking.limited(limit(-1))).toBe(false)
+  expect(parking.guard).toBeUndefined()
+  expect(parking.limited(limit(60_000))).toBe(true)
+  // A harness that tries again tells it again.
+  expect(parking.limited(limit(61_000))).toBe(false)
+  expect(notes).toHaveLength(1)
+  clock.advance(60_000)
+  expect(parking.guard).toBeUndefined()
+  expect(parking.limited(limit(90 * 24 * 3_600_000))).toBe(true)
+  expect(parking.guard?.mayAt).toBe(clock.now() + 8 * 24 * 3_600_000)
+  expect(parking.limited(limit(null))).toBe(true)
+  expect(parking.guard?.mayAt).toBe(Number.POSITIVE_INFINITY)
+  // What the gateway has not heard is not taken back by its answer.
+  parking.told(null)
+  expect(parking.guard).toBeDefined()
+  parking.sent(parking.unsent!)
+  parking.told(null)
+  expect(parking.guard).toBeUndefined()
+})
