@@ -91,7 +91,7 @@ test.each<[string[], RegExp, RegExp]>([
 test('a field that the command has no option for keeps its name', async () => {
   const program = await buildProgram({ stdout: () => {}, stderr: () => {}, env: {} })
   const mail = program.commands.find((command) => command.name() === 'mail')
-  expect(inWordsOf(mail, 'payload: must be an object', 'payload')).toBe('payload: must be an object')
+  expect(inWordsOf(mail, 'drain: must be a boolean', 'drain')).toBe('drain: must be a boolean')
   expect(inWordsOf(undefined, 'to: is required', 'to')).toBe('to: is required')
   expect(inWordsOf(mail, 'see https://rouse.dev/agentIdentity', undefined)).toContain('/agentIdentity')
 })
