@@ -36,7 +36,7 @@ export function isLegacyProto({ version, binding }: Dialect): boolean {
 export const current = dialects.filter(({ version }) => version === '1.0')
 export const currentHttp = current.filter(({ binding }) => binding !== 'GRPC')
 
-/** What its calls pass on their way. */
+/** Parts that its calls pass on their way. */
 interface Via {
   readonly fetch?: typeof globalThis.fetch
   readonly interceptors?: Interceptor[]

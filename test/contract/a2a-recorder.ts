@@ -43,7 +43,7 @@ export async function openWay(gateway: TestGateway, to: TestAgent, from: TestAge
 export const nameOf = ({ version, binding }: Dialect): string =>
   `${version}-${binding.toLowerCase().replace(/\W/, '-')}`
 
-/** What cards say of the gateway, and where it is. */
+/** The addresses of the gateway in its cards. */
 const publicUrl = 'https://rouse.example'
 const publicTarget = 'rouse.example:4521'
 

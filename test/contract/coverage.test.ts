@@ -89,13 +89,13 @@ test('every operation of A2A has a fixture in each version that has it, over eve
   }
 })
 
-/** What a pattern finds in the fixtures below a folder. */
+/** Returns what a pattern finds in the fixtures below a folder. */
 function textsOf(root: string, pattern: RegExp): string[] {
   const folders = listFolders().filter((folder) => folder.startsWith(`${root}/`))
   return folders.flatMap((folder) => Object.values(readFolder(folder)).flatMap((text) => matches(text, pattern)))
 }
 
-/** What a pattern finds in the sources below a folder. It finds something: else the code is elsewhere now. */
+/** Returns what a pattern finds in the sources below a folder: something, else the code is elsewhere now. */
 function writtenIn(folder: string, pattern: RegExp): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
   const found = files.flatMap((file) => matches(readFileSync(join(folder, file), 'utf8'), pattern))

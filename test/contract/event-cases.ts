@@ -48,7 +48,7 @@ export const eventCases = together<Scene>(
   ],
 )
 
-/** What happens, one after the other: the log is in this order. */
+/** Acts one after the other: the log is in this order. */
 const acts: ((scene: Scene) => Promise<unknown>)[] = [
   ofAgents,
   ofSessions,

@@ -74,7 +74,7 @@ export async function record(gateway: Pick<TestGateway, 'adminKey' | 'url'>, ask
   return { 'request.json': stable(pretty(request)), 'answer.json': stable(pretty(answer)) }
 }
 
-/** What is written down of an answer. */
+/** An answer as it is written down. */
 export function answerOf({ status, headers }: Pick<Response, 'status' | 'headers'>, text: string): object {
   return {
     status,

@@ -11,7 +11,7 @@ interface Scene extends World {
 const review = { id: 'review', name: 'Review', description: 'Reviews a change.', tags: ['code'], examples: ['PR 7'] }
 const rejected = 'jwt:0123456789abcdef0123456789abcdef'
 
-/** Who is there, with which keys and permissions, and what the gateway says of itself. */
+/** Agents, their keys and permissions, tenants, and the gateway itself. */
 export const registryCases = together<Scene>(
   (play) =>
     inWorld(async (world) => {

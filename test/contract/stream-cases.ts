@@ -15,7 +15,7 @@ interface Scene extends World {
 
 const stream = '/v1/wake-stream'
 
-/** What goes over `/v1/wake-stream`, in both of its forms. */
+/** Both forms of `/v1/wake-stream`, and the receipts. */
 export const streamCases = together<Scene>(
   (play) =>
     inWorld(async (world) => {
