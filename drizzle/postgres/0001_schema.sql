@@ -178,10 +178,12 @@ create table session (
   source             text             not null default 'unknown',
   active_turn_id     text,
   presence_at        bigint,
+  context_tokens     bigint,           -- the size of its conversation, where the harness tells
+  acted_at           bigint           not null default 0, -- the last act of the harness itself: a program beside it does not act
   last_seen_at       bigint           not null,
   created_at         bigint           not null,
   ended_at           bigint,
-  end_reason         text,             -- ended | timeout | preempted
+  end_reason         text,             -- ended | closed | timeout | preempted
   successor_id       text collate "C" -- the session that took the identity over
 );
 -- One live session for each agent.
@@ -438,6 +440,7 @@ create table subscription (
   stream_gateway         text,                                   -- the gateway of that stream
   stream_capabilities    text             not null default '[]', -- a JSON list: the abilities of the stream's reader, as it says
   due_at                 bigint,
+  parked_until           bigint,                                 -- nothing is sent before: its agent is at a limit of its harness
   probe_at               bigint,                                 -- the next try of the receiver of a degraded webhook; null: there is none
   lease_owner            text collate "C",
   created_at             bigint           not null,
@@ -524,6 +527,47 @@ create index held_wake_by_presence on held_wake (subscription_id, log_id) where 
 create index held_wake_released on held_wake (subscription_id, log_id) where released = 1;
 -- The held events whose retention is over.
 create index held_wake_by_age on held_wake (created_at);
+
+-- Recovery
+
+-- What recovery does for an agent, and what it knows of its bridge.
+create table recovery (
+  agent_id      text collate "C" primary key,
+  project_id    text collate "C" not null,
+  epoch         bigint  not null default 0, -- moves with each act: an act of an earlier one is refused
+  mode          text,                      -- nudge | restart: the act in flight
+  since         bigint ,                   -- when it was decided
+  begun_at      bigint ,                   -- when a bridge began it
+  session_id    text collate "C",-- the session that it was decided about
+  evidence      text,                      -- JSON: why it was decided
+  acted_for     text,                      -- the reason of the last act: none is repeated for the same
+  abandoned     bigint  not null default 0, -- acts in a row without a sign of life
+  acts          text    not null default '[]', -- JSON: the acts of the last hour, [{"mode", "at"}]
+  deferrals     bigint  not null default 0, -- looks at which it waited for a person
+  pulsed_at     bigint ,
+  pulsed_for    text,                      -- the reason of the last pulse
+  parked_since  bigint ,
+  parked_until  bigint ,                   -- no turn begins before
+  parked_open   bigint  not null default 0, -- 1: it stays parked until a person acts
+  parked_reason text,
+  parked_detail text,
+  decision      text,                      -- JSON: the last decision
+  bridge        text,                      -- JSON: the account of its bridge
+  bridge_at     bigint 
+);
+
+-- What recovery may do: for a project (agent_id is ''), and for an agent of it. A project without a row is tripped.
+create table gate (
+  project_id text collate "C" not null,
+  agent_id   text collate "C" not null,
+  nudges     text    not null, -- enabled | disabled | tripped
+  restarts   text    not null,
+  reason     text,
+  changed_by text    not null,
+  since      bigint  not null,
+  settings   text,             -- JSON: the times and bounds that differ from the defaults
+  primary key (project_id, agent_id)
+);
 
 -- Operation
 

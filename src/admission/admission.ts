@@ -109,6 +109,11 @@ export class Admission implements Disposable {
     }
   }
 
+  /** Whether requests are refused because the gateway has too much work. */
+  get isOverloaded(): boolean {
+    return this.#overload.isOver()
+  }
+
   /** Counts `count` acts of an agent against a rate, all or none. Each `kind` of acts has the whole rate. Errors: `rate-limited`. */
   spend(caller: Caller, name: RateName, kind = '', count = 1): void {
     this.#rates.spend(caller, { name, kind }, count)

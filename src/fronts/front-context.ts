@@ -1,3 +1,4 @@
+import type { GateContext } from '../recovery/change-gate.ts'
 import type { Admission } from '../admission/admission.ts'
 import type { WrongKeys } from '../admission/wrong-keys.ts'
 import type { CardDocuments } from '../agent-card/documents.ts'
@@ -23,6 +24,7 @@ export interface FrontContext extends TaskContext, AuthContext {
   readonly mail: MailContext
   readonly mailWaits: MailWaits
   readonly sessions: SessionContext
+  readonly recovery: GateContext
   readonly subscriptions: SubscriptionContext
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
   readonly cards: CardDocuments
@@ -33,7 +35,7 @@ export interface FrontContext extends TaskContext, AuthContext {
   readonly wrongKeys: WrongKeys
   readonly clientAddress: ClientAddress
   /** Called for every request of an authenticated caller, as a sign of life. */
-  readonly saw: (caller: Caller) => void
+  readonly saw: (caller: Caller, isAct: boolean) => void
   readonly audit: Audit
 
   // calls

@@ -2,7 +2,7 @@ import type { Overload } from '../admission/overload.ts'
 import type { UnreadAnswers } from '../admission/unread-answers.ts'
 import type { Config } from '../config.ts'
 import type { ConnectionBounds } from '../fronts/connection-bounds.ts'
-import { type Clock, systemClock } from '../lib/clock.ts'
+import { type Clock, steadyClock, systemClock } from '../lib/clock.ts'
 import { createLogger } from '../logger/create-logger.ts'
 import type { Logger } from '../logger/logger.ts'
 import type { NameResolverOptions } from '../security/name-resolver.ts'
@@ -14,6 +14,8 @@ export interface Overrides {
   readonly clock?: Clock
   /** The time of a PostgreSQL store: by default that of `clock` if there is one; `own`: that of PostgreSQL. */
   readonly storeClock?: Clock | 'own'
+  /** Instead of the clock that does not run while the machine sleeps. Default: `clock`, where it is given. */
+  readonly steady?: () => number
   readonly random?: () => number
   readonly log?: Logger
   readonly connectionBounds?: Partial<ConnectionBounds>
@@ -36,6 +38,7 @@ export interface Gateway extends AsyncDisposable {
 /** A gateway that is opened by `start` and closed by `stop`. */
 export function createApp(config: Config, overrides: Overrides = {}): Gateway {
   const { clock = systemClock, storeClock: timed = overrides.clock } = overrides
+  const steady = overrides.steady ?? (overrides.clock ?? steadyClock).now
   const storeClock = timed === 'own' ? undefined : timed
   const log = overrides.log ?? createLogger(config.logLevel)
   const stopping = new AbortController()
@@ -49,7 +52,18 @@ export function createApp(config: Config, overrides: Overrides = {}): Gateway {
     },
     async start() {
       const { random = Math.random, names = {}, connectionBounds: bounds, unread, overload } = overrides
-      const world = { clock, storeClock, log, random, names, stopping: stopping.signal, bounds, unread, overload }
+      const world = {
+        clock,
+        storeClock,
+        steady,
+        log,
+        random,
+        names,
+        stopping: stopping.signal,
+        bounds,
+        unread,
+        overload,
+      }
       running = await openGateway(config, world)
       const { url, grpcTarget, adminKeyFile, warnings } = running
       return { url, grpcTarget, adminKeyFile, warnings }

@@ -13,9 +13,12 @@ import { recordMail } from '../mailbox/sending/task-mail.ts'
 import { RepeatedRequests } from '../registry/idempotency.ts'
 import { listPresentAgents, newestLiveSession } from '../registry/sessions/session-lists.ts'
 import type { SecretBox } from '../security/secret.ts'
+import type { Transaction } from '../storage/database.ts'
 import { createTaskAssignment } from '../tasks/assignment.ts'
 import type { Channels } from '../wakes/channel.ts'
+import { announceWaitingTo } from '../wakes/store/announce-waiting.ts'
 import { newSigningKey } from '../words/signature.ts'
+import { findProof, findReason } from './reasons.ts'
 import { hasWaiting } from './waiting.ts'
 
 interface FeatureParts {
@@ -46,6 +49,7 @@ export function openFeatures(
     mail,
     mailWaits: new MailWaits(mail),
     claims: { ...core, usage, assignment: createTaskAssignment(core), sends, sendHandoffMail: createHandoffMail(mail) },
+    recovery: { ...core, findReason, findProof, changed, announceWaiting: announceToAll },
     subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed },
     sessions: {
       ...core,
@@ -57,3 +61,7 @@ export function openFeatures(
     },
   }
 }
+
+/** Has every target of an agent told once of what waits. */
+const announceToAll = (tx: Transaction, agentId: string): Promise<readonly string[]> =>
+  announceWaitingTo(tx, agentId, { isBegunByWake: false })

@@ -21,6 +21,7 @@ import { Cleanup } from '../lib/cleanup.ts'
 import { answerFactor } from '../limits.ts'
 import { openMailArchive } from '../mailbox/archive.ts'
 import { idleSessionSweep } from '../mcp-sessions/mcp-sessions.ts'
+import { recoverySweep } from '../recovery/check.ts'
 import { type Caller, operator } from '../registry/callers/caller.ts'
 import { defaultProject, ensureProject, requireProject } from '../registry/projects/project-store.ts'
 import { removedRowsSweep } from '../registry/subscriptions/removed-rows.ts'
@@ -150,8 +151,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
     blockingTimeoutMs: config.a2a.blockingTimeoutMs,
     stopping: world.stopping,
     tokens,
-    saw: (caller: Caller) => {
-      activity.saw(caller)
+    saw: (caller: Caller, isAct: boolean) => {
+      activity.saw(caller, isAct)
       keyUse.saw(caller)
     },
     audit,
@@ -184,6 +185,12 @@ export async function openGateway(config: Config, world: World): Promise<Running
     idleSessionSweep(mcp.sessions),
     missedEdgeSweep({ ...core, changed }),
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
+    recoverySweep({
+      ...features.recovery,
+      steady: world.steady,
+      isClockRight,
+      isOverloaded: () => admission.isOverloaded,
+    }),
     removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]

@@ -26,6 +26,8 @@ export interface World {
   readonly clock: Clock
   /** Instead of the clock of a PostgreSQL store. */
   readonly storeClock: Clock | undefined
+  /** A clock that does not run while the machine sleeps, in ms. */
+  readonly steady: () => number
   readonly log: Logger
   readonly random: () => number
   readonly names: NameResolverOptions

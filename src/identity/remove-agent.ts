@@ -8,6 +8,8 @@ import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { deleteApiKeys, listApiKeys } from '../registry/callers/api-key-store.ts'
 import { type Caller, requireOperator } from '../registry/callers/caller.ts'
 import { deletePermissionsOf } from '../registry/permissions/permission-store.ts'
+import { deleteGateOf } from '../registry/recovery/gate-store.ts'
+import { deleteRecoveryOf } from '../registry/recovery/recovery-store.ts'
 import type { Session } from '../registry/sessions/session.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import { deleteEndedSessionsOf, deleteSessionsOf } from '../registry/sessions/session-store.ts'
@@ -99,6 +101,8 @@ async function deleteWithAll(
   const paused = await pauseManagedBy(tx, agent.id)
   await deleteSessionsOf(tx, agent.id)
   await deleteMcpSessionsOf(tx, agent.id)
+  await deleteRecoveryOf(tx, agent.id)
+  await deleteGateOf(tx, agent.projectId, agent.id)
   await deletePermissionsOf(tx, agent.id)
   await deleteApiKeys(tx, agent.id)
   await deleteAgent(tx, agent)

@@ -15,6 +15,8 @@ export interface Routing {
   readonly recipientId?: string
   /** The wake policies of agents in the audience, by id, where the sender chose none; absent: `immediate`. Source: D20. */
   readonly policies?: Readonly<Record<string, string>>
+  /** The only subscription that it wakes; absent: every one that listens to it. */
+  readonly subscriptionId?: string
 }
 
 /** An event to be appended. */

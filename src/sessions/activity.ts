@@ -1,7 +1,7 @@
 import type { Base } from '../log/core.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
-import { seeSession } from '../registry/sessions/session-store.ts'
+import { noteAct, seeSession } from '../registry/sessions/session-store.ts'
 
 /** A sign of life is written only if the last written one is this old. */
 const seenAgainMs = 15_000
@@ -17,15 +17,16 @@ export class SessionActivity implements AsyncDisposable {
     this.#context = context
   }
 
-  /** Notes a call of an agent. Returns at once. */
-  readonly saw = (caller: Caller): void => {
+  /** Notes a call of an agent. `isAct`: its harness made it, and no program beside it. Returns at once. */
+  readonly saw = (caller: Caller, isAct: boolean): void => {
     if (caller.kind !== 'agent') return
     const now = this.#context.clock.now()
-    const notedAt = this.#notedAt.get(caller.id)
+    const key = isAct ? `${caller.id} acts` : caller.id
+    const notedAt = this.#notedAt.get(key)
     if (notedAt !== undefined && now >= notedAt && now - notedAt < seenAgainMs) return
     if (this.#notedAt.size >= agentsMax) this.#notedAt.clear()
-    this.#notedAt.set(caller.id, now)
-    const writing = this.#note(caller.id, now).finally(() => this.#writing.delete(writing))
+    this.#notedAt.set(key, now)
+    const writing = this.#note(caller.id, key, isAct, now).finally(() => this.#writing.delete(writing))
     this.#writing.add(writing)
   }
 
@@ -39,15 +40,20 @@ export class SessionActivity implements AsyncDisposable {
   }
 
   /** An agent without a session, and an agent that another gateway has just recorded, cost a read and no write. */
-  async #note(agentId: string, now: number): Promise<void> {
+  async #note(agentId: string, key: string, isAct: boolean, now: number): Promise<void> {
     const { db, log } = this.#context
     try {
       const session = await newestLiveSession(db, agentId)
-      if (!session || Math.abs(now - session.lastSeenAt) < seenAgainMs) return
+      const isSeen = session && Math.abs(now - session.lastSeenAt) < seenAgainMs
+      const isNoted = session && (!isAct || Math.abs(now - session.actedAt) < seenAgainMs)
+      if (!session || (isSeen && isNoted)) return
       // The time of the call, not the time of the write.
-      await db.transaction((tx) => seeSession(tx, session.id, seenAgainMs, now))
+      await db.transaction(async (tx) => {
+        await seeSession(tx, session.id, seenAgainMs, now)
+        if (isAct) await noteAct(tx, session.id, now)
+      })
     } catch (error) {
-      this.#notedAt.delete(agentId)
+      this.#notedAt.delete(key)
       log.warn({ err: error, agentId }, 'session.unseen')
     }
   }

@@ -12,9 +12,10 @@ export async function leaveSession(
   tx: Transaction,
   session: Session,
   actor: string,
+  reason: 'ended' | 'closed' = 'ended',
 ): Promise<boolean> {
-  if (!(await endSession(tx, session.id, 'ended'))) return false
-  await announceEnd(context, tx, session, 'ended', actor)
+  if (!(await endSession(tx, session.id, reason))) return false
+  await announceEnd(context, tx, session, reason, actor)
   return true
 }
 

@@ -55,10 +55,15 @@ export async function beatSession(
 }
 
 /** Ends a session for its agent or the operator. Ending an ended session changes nothing. */
-export function closeSession(context: SessionContext, caller: Caller, id: string): Promise<Session> {
+export function closeSession(
+  context: SessionContext,
+  caller: Caller,
+  id: string,
+  reason: 'ended' | 'closed' = 'ended',
+): Promise<Session> {
   return context.db.transaction(async (tx) => {
     const session = await requireSession(tx, caller, id)
-    await leaveSession(context, tx, session, caller.identity)
+    await leaveSession(context, tx, session, caller.identity, reason)
     return requireSession(tx, caller, id)
   })
 }

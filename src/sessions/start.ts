@@ -125,6 +125,8 @@ function newSession(
     activeTurnId: null,
     presenceAt: null,
     lastSeenAt: now,
+    actedAt: 0,
+    contextTokens: null,
     createdAt: now,
     endedAt: null,
     endReason: null,

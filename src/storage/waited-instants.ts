@@ -22,6 +22,13 @@ export const waitedInstants = {
   'sweep.until': 30_000,
   // The longest window of a subscription.
   'subscription.window_until': 300_000,
+  'session.acted_at': differenceMs,
+  // The longest time that an agent may be parked.
+  'subscription.parked_until': 8 * 24 * 3_600_000,
+  'recovery.parked_until': 8 * 24 * 3_600_000,
+  'recovery.since': differenceMs,
+  'recovery.pulsed_at': differenceMs,
+  'recovery.bridge_at': differenceMs,
 } as const satisfies Readonly<Record<`${string}.${string}`, number>>
 
 const corrections = Object.entries(waitedInstants).map(([name, windowMs]) => {

@@ -8,6 +8,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 import { requireRoom } from '../registry/callers/caller-limits.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { isGrantee, managerOf, requireMayManage } from '../registry/permissions/grants.ts'
+import { parkedUntilOf } from '../registry/recovery/recovery-store.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import { notConnected } from '../registry/subscriptions/status.ts'
 import { type Filters, initialWakeState, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
@@ -82,6 +83,7 @@ export async function subscribe(
       sessionId: sessionId ?? null,
       keyId: caller.keyId,
       managedBy: managerOf(caller, agentId),
+      parkedUntil: await parkedUntilOf(tx, agentId),
       createdAt: tx.now,
       updatedAt: tx.now,
     }

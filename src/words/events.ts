@@ -6,12 +6,14 @@ export const agentTriggers = [
   'MESSAGE_STATUS_CHANGED',
   'WAKE_RECEIPT',
 ] as const
-/** The triggers of signals from the engine: to the operator of a project, and to the agent whose subscription it is about. */
+/** The triggers of signals from the engine and from recovery: to the operator of a project, and to the agent that it is about. */
 export const signalTriggers = [
   'SUBSCRIPTION_DEGRADED',
   'SUBSCRIPTION_RECOVERED',
   'WAKE_FAILED',
   'SIGNING_KEY_ROTATED',
+  'RECOVERY_CHANGED',
+  'GATE_CHANGED',
 ] as const
 export const triggers = [...agentTriggers, ...signalTriggers] as const
 export type Trigger = (typeof triggers)[number]
@@ -55,6 +57,14 @@ export const eventTypes = {
   'subscription.replayed': null,
   'wake.reported': 'WAKE_RECEIPT',
   'wake.failed': 'WAKE_FAILED',
+  // Wakes without mail, of the gateway itself. Source: S1-30.
+  'heartbeat.pulse': 'SENT_TO_ME',
+  'recovery.ordered': 'RECOVERY_CHANGED',
+  'recovery.ended': 'RECOVERY_CHANGED',
+  'recovery.deferred': 'RECOVERY_CHANGED',
+  'recovery.parked': 'RECOVERY_CHANGED',
+  'recovery.unparked': 'RECOVERY_CHANGED',
+  'gate.changed': 'GATE_CHANGED',
 } as const satisfies Record<string, Trigger | null>
 
 export type EventType = keyof typeof eventTypes

@@ -48,6 +48,7 @@ export const subscription: WakeSubscription = {
   sessionId: null,
   keyId: null,
   managedBy: null,
+  parkedUntil: null,
   createdAt: 0,
   updatedAt: 0,
 }

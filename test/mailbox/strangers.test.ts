@@ -78,6 +78,8 @@ const sessionOf = (agentId: string, projectId: string, n: number) => ({
   activeTurnId: null,
   presenceAt: null,
   lastSeenAt: 0,
+  actedAt: 0,
+  contextTokens: null,
   createdAt: 0,
   endedAt: null,
   endReason: null,

@@ -19,6 +19,8 @@ function sessionOf(fields: Partial<Session> = {}): Session {
     activeTurnId: 'turn_1',
     presenceAt: noon,
     lastSeenAt: noon,
+    actedAt: 0,
+    contextTokens: null,
     createdAt: noon,
     endedAt: null,
     endReason: null,

@@ -127,7 +127,7 @@ describe('a sign of life', () => {
     await using db = await openStore(gateway.dataDir, clock)
     const write = vi.spyOn(db, 'transaction')
     const activity = new SessionActivity({ db, clock, log: silentLogger })
-    activity.saw({ ...operator, kind: 'agent', id: 'agent_x', identity: '@donna' })
+    activity.saw({ ...operator, kind: 'agent', id: 'agent_x', identity: '@donna' }, true)
     await activity.settled()
     expect(write).not.toHaveBeenCalled()
   })

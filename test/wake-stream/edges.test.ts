@@ -35,6 +35,8 @@ const session = {
   successorId: null,
   keyId: null,
   cwd: null,
+  actedAt: 0,
+  contextTokens: null,
   harnessSessionId: null,
 } as const
 

@@ -5,6 +5,7 @@ import type { HarnessTarget } from '../../src/words/targets.ts'
 
 const route = (harnessTarget: HarnessTarget, proved: ReceiptStep | null = null, isOpen = true): RouteRecord => ({
   subscriptionId: harnessTarget,
+  trigger: 'SENT_TO_ME',
   harnessTarget,
   isOpen,
   proved,

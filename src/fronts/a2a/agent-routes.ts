@@ -84,7 +84,7 @@ function identify(context: FrontContext): RequestHandler {
   return async (req, res, next) => {
     try {
       const caller = await authenticate(context, bearerKey(req))
-      context.saw(caller)
+      context.saw(caller, true)
       res.locals.caller = caller
     } catch (error) {
       // Without a key, a private agent looks as if it did not exist.

@@ -73,7 +73,7 @@ export async function admitCaller(
 ): Promise<Pick<AdmittedCall, 'caller' | 'operation' | 'idempotencyKey' | 'slot'>> {
   const { path } = incoming
   const caller = await authenticate(context, bearer)
-  context.saw(caller)
+  context.saw(caller, true)
   incoming.caller = caller
   // The service determines the version; the SDK reads it from the metadata.
   metadata.set('a2a-version', requireVersion(path, metadataText(metadata, 'a2a-version')))

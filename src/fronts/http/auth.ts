@@ -17,11 +17,18 @@ export function bearerKeyOf(authorization: string | undefined): string | undefin
 /** The header that names the project in which the operator acts. Default: `default`. */
 const projectHeader = 'Rouse-Project'
 
+/** The calls by which a program beside a harness says that it is there. They are no acts of the harness. */
+const besideHarness = /^\/v1\/(wake-stream|presence|sessions|recovery|parked|whoami|gate|heartbeat)\b/
+
+function isAct(req: Request): boolean {
+  return req.get('rouse-pending-signals') !== 'none' && !besideHarness.test(req.baseUrl + req.path)
+}
+
 /** Refuses requests without a valid key, and stores the caller for the handlers. Runs before the body is read. */
 export function requireKey(context: FrontContext): RequestHandler {
   return async (req, res, next) => {
     const caller = await authenticate(context, bearerKey(req))
-    context.saw(caller)
+    context.saw(caller, isAct(req))
     res.locals.caller = caller
     next()
   }

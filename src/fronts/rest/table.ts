@@ -19,6 +19,7 @@ import { messageRoutes, threadRoutes } from './messages/routes.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
+import { recoveryRoutes } from './recovery/routes.ts'
 import { type AnyRoute, type OpenRoute, openRoute, type ParamsOf, type Route, route } from './route.ts'
 import { routeTable } from './route-table.ts'
 import { sessionRoutes } from './sessions/routes.ts'
@@ -132,6 +133,7 @@ const routes = [
   ...inboxRoutes,
   ...threadRoutes,
   ...sessionRoutes,
+  ...recoveryRoutes,
   ...permissionRoutes,
   ...claimRoutes,
   ...projectRoutes,

@@ -2,6 +2,7 @@ import { Problem } from '../../errors.ts'
 import type { LimitOverrides } from '../../limits.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { lockingStatement, p, sql, statement } from '../../storage/statement.ts'
+import { newGate, saveGate } from '../recovery/gate-store.ts'
 import { readOverrides } from './project-limits.ts'
 
 /** The project of addresses and callers that name none. */
@@ -38,12 +39,14 @@ const setLimits = statement<{ id: string; limits: string | null }>(
 
 /** Creates a project unless it exists, in a transaction of its own. */
 export function ensureProject(db: Database, id: string): Promise<number> {
-  return db.transaction((tx) => tx.run(insert, { id, now: tx.now }))
+  return db.transaction((tx) => insertProject(tx, id))
 }
 
-/** Creates a project. Returns 0 when it exists. */
-export function insertProject(tx: Transaction, id: string): Promise<number> {
-  return tx.run(insert, { id, now: tx.now })
+/** Creates a project, with its gate. Returns 0 when it exists. */
+export async function insertProject(tx: Transaction, id: string): Promise<number> {
+  const made = await tx.run(insert, { id, now: tx.now })
+  if (made > 0) await saveGate(tx, newGate(id, tx.now))
+  return made
 }
 
 export async function findProject(db: Reader, id: string): Promise<Project | undefined> {

@@ -8,7 +8,7 @@ export interface SessionRow extends Omit<Session, 'capabilities'> {
 
 export const columns: SQL =
   sql.raw(`id, project_id as "projectId", agent_id as "agentId", surface, capabilities, pid, process_started_at as "processStartedAt",
-  state, source, active_turn_id as "activeTurnId", presence_at as "presenceAt", last_seen_at as "lastSeenAt", created_at as "createdAt",
+  state, source, active_turn_id as "activeTurnId", presence_at as "presenceAt", context_tokens as "contextTokens", acted_at as "actedAt", last_seen_at as "lastSeenAt", created_at as "createdAt",
   ended_at as "endedAt", end_reason as "endReason", successor_id as "successorId", key_id as "keyId",
   cwd, harness_session_id as "harnessSessionId"`)
 

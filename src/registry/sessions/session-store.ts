@@ -6,9 +6,9 @@ import { columns, fromRow, type SessionRow } from './session-row.ts'
 
 const insert =
   statement<SessionRow>(sql`insert into session (id, project_id, agent_id, surface, capabilities, pid, process_started_at,
-    key_id, last_seen_at, created_at)
+    key_id, acted_at, last_seen_at, created_at)
   values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('surface')}, ${p('capabilities')}, ${p('pid')}, ${p('processStartedAt')},
-    ${p('keyId')}, ${p('lastSeenAt')}, ${p('createdAt')})`)
+    ${p('keyId')}, ${p('actedAt')}, ${p('lastSeenAt')}, ${p('createdAt')})`)
 const continueLive = statement<{
   id: string
   surface: string
@@ -25,15 +25,21 @@ const endSilent = statement<{ id: string; before: number; now: number }>(sql`upd
   set ended_at = ${p('now')}, capabilities = '[]', end_reason = 'timeout' where id = ${p('id')} and ended_at is null and last_seen_at < ${p('before')}`)
 const see = statement<{ id: string; now: number; before: number }>(sql`update session set last_seen_at = ${p('now')}
   where id = ${p('id')} and ended_at is null and (last_seen_at <= ${p('before')} or last_seen_at > ${p('now')})`)
+const act = statement<{ id: string; now: number }>(sql`update session set acted_at = ${p('now')}
+  where id = ${p('id')} and ended_at is null and (acted_at < ${p('now')} or acted_at > ${p('now')})`)
 const setPresence = statement<{
   id: string
   state: string
   source: string
   activeTurnId: string | null
   capabilities: string | null
+  contextTokens: number | null
+  inTurn: number
   now: number
 }>(sql`update session set state = ${p('state')}, source = ${p('source')}, active_turn_id = ${p('activeTurnId')},
-    capabilities = coalesce(cast(${p('capabilities')} as text), capabilities), presence_at = ${p('now')}, last_seen_at = ${p('now')}
+    capabilities = coalesce(cast(${p('capabilities')} as text), capabilities), presence_at = ${p('now')}, last_seen_at = ${p('now')},
+    context_tokens = coalesce(cast(${p('contextTokens')} as bigint), context_tokens),
+    acted_at = case when cast(${p('inTurn')} as bigint) = 1 then cast(${p('now')} as bigint) else acted_at end
   where id = ${p('id')} and ended_at is null`)
 const setConversation = statement<{
   id: string
@@ -91,18 +97,37 @@ export async function seeSession(tx: Transaction, id: string, withinMs = 0, now 
   await tx.run(see, { id, now, before: now - withinMs })
 }
 
+/** Records an act of the harness itself. */
+export async function noteAct(tx: Transaction, id: string, now: number): Promise<void> {
+  await tx.run(act, { id, now })
+}
+
 /** A report of presence. Without `capabilities` the stored ones are kept. */
 export interface PresenceReport {
   readonly state: PresenceState
   readonly source: PresenceSource
   readonly activeTurnId?: string | undefined
   readonly capabilities?: readonly string[] | undefined
+  readonly contextTokens?: number | undefined
 }
 
+const inTurn: readonly PresenceState[] = ['active', 'waitingOnApproval']
+
 export async function savePresence(tx: Transaction, id: string, report: PresenceReport): Promise<boolean> {
-  const { state, source, activeTurnId = null, capabilities } = report
+  const { state, source, activeTurnId = null, capabilities, contextTokens = null } = report
   const list = capabilities === undefined ? null : JSON.stringify(capabilities)
-  return (await tx.run(setPresence, { id, state, source, activeTurnId, capabilities: list, now: tx.now })) > 0
+  return (
+    (await tx.run(setPresence, {
+      id,
+      state,
+      source,
+      activeTurnId,
+      capabilities: list,
+      contextTokens,
+      inTurn: inTurn.includes(state) ? 1 : 0,
+      now: tx.now,
+    })) > 0
+  )
 }
 
 /** Records what the harness says of its conversation. Without a word of it there is nothing to do. */

@@ -1,7 +1,7 @@
 import type { ReportedPresence } from '../../words/presence.ts'
 
-/** Why a session ended: it said so, it was silent for too long, a newer one speaks for its agent, or its key has ended. Source: D12. */
-export type EndReason = 'ended' | 'timeout' | 'preempted' | KeyEnd
+/** Why a session ended: it said so, a person closed it, it was silent for too long, a newer one speaks for its agent, or its key has ended. Source: D12. */
+export type EndReason = 'ended' | 'closed' | 'timeout' | 'preempted' | KeyEnd
 
 /** How a key ends. */
 export type KeyEnd = 'key-revoked' | 'key-expired'
@@ -20,6 +20,10 @@ export interface Session extends ReportedPresence {
   /** When the process started, ms since the epoch, by its own clock. */
   readonly processStartedAt: number | null
   readonly lastSeenAt: number
+  /** When the harness itself last did something; a call of a program beside it is a sign of life, and no act. */
+  readonly actedAt: number
+  /** The size of its conversation in tokens; null: the harness has not said. */
+  readonly contextTokens: number | null
   readonly createdAt: number
   readonly endReason: EndReason | null
   /** The newer session that preempted this one. */

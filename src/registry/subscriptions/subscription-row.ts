@@ -43,6 +43,7 @@ export interface SubscriptionRow {
   announcesHeld: number
   windowUntil: number
   dueAt: number | null
+  parkedUntil: number | null
   leaseOwner: string | null
   sessionId: string | null
   keyId: string | null
@@ -61,7 +62,7 @@ export const subscriptionColumns =
   status, reason, failed_in_a_row as "failedInARow", cursor_log_id as "cursorLogId",
   last_emitted_log_id as "lastEmittedLogId", failing_cursor_log_id as "failingCursorLogId",
   failing_emitted_log_id as "failingEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
-  resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", lease_owner as "leaseOwner",
+  resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", parked_until as "parkedUntil", lease_owner as "leaseOwner",
   announces_waiting as "announcesWaiting", announces_held as "announcesHeld", stream_id as "streamId", stream_gateway as "streamGateway", stream_capabilities as "streamCapabilities",
   session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
 
@@ -141,6 +142,7 @@ const noWake = {
   streamCapabilities: '[]',
   sessionId: null,
   managedBy: null,
+  parkedUntil: null,
 } as const satisfies Partial<SubscriptionRow>
 
 export function toRow({ failing, ...subscription }: Subscription): SubscriptionRow {

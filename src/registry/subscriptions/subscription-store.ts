@@ -17,10 +17,10 @@ import {
 
 const insert =
   statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
-    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, session_id, key_id, managed_by, created_at, updated_at)
+    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, session_id, key_id, managed_by, parked_until, created_at, updated_at)
   values (${p('id')}, ${p('kind')}, ${p('projectId')}, ${p('agentId')}, ${p('audience')}, ${p('trigger')}, ${p('filters')},
     ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('reason')}, ${p('cursorLogId')},
-    ${p('sessionId')}, ${p('keyId')}, ${p('managedBy')}, ${p('createdAt')}, ${p('updatedAt')})`)
+    ${p('sessionId')}, ${p('keyId')}, ${p('managedBy')}, ${p('parkedUntil')}, ${p('createdAt')}, ${p('updatedAt')})`)
 // Not `updated_at`: the change of its state that follows writes it.
 const change = statement<
   SubscriptionRow & { knownAt: number }

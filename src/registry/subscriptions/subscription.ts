@@ -110,6 +110,8 @@ export interface WakeSubscription extends CommonFields {
   readonly streamCapabilities: readonly StreamCapability[]
   /** The session that opened it: when that ends, it is paused. */
   readonly sessionId: string | null
+  /** Nothing is sent before: its agent is at a limit of its harness. ms since the epoch. Source: D50. */
+  readonly parkedUntil: number | null
   /** The agent that set where it goes, if that is not its owner: without the grant to manage it, it is paused. */
   readonly managedBy: string | null
 }
@@ -150,6 +152,7 @@ export const initialWakeState = {
   streamId: null,
   streamGateway: null,
   streamCapabilities: [],
+  parkedUntil: null,
 } as const satisfies Partial<WakeSubscription>
 
 /** Whether a subscription waits for its next event: everything before it was looked at. */

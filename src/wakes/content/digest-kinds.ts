@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../lib/json.ts'
-import { agentTriggers, type Trigger } from '../../words/events.ts'
+import type { LogEvent } from '../../log/event.ts'
+import { agentTriggers } from '../../words/events.ts'
 
 /** What a digest counts: the events of each trigger, and all signals together. */
-export type DigestKind = (typeof agentTriggers)[number] | 'SIGNAL'
+export type DigestKind = (typeof agentTriggers)[number] | 'PULSE' | 'SIGNAL'
 
 interface Kind {
   /** The fields of the payload: how many there are, and the newest. */
@@ -16,7 +17,7 @@ interface Kind {
   readonly describe: (latest: JsonObject) => string
 }
 
-/** How each kind appears in a digest, in the order of the summary. Source: S1-40; the last three kinds are ours. */
+/** How each kind appears in a digest, in the order of the summary. Source: S1-40; the last four kinds are ours. */
 export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
   SENT_TO_ME: {
     count: 'newMessages',
@@ -54,16 +55,25 @@ export const digestKinds: Readonly<Record<DigestKind, Kind>> = {
     many: 'wake receipts',
     describe: ({ step, messageId, recipient }) => `${step} by ${recipient} for ${messageId}`,
   },
+  PULSE: {
+    count: 'heartbeats',
+    latest: 'latestHeartbeat',
+    isAlwaysThere: false,
+    many: 'heartbeats',
+    describe: ({ reason }) => String(reason),
+  },
   SIGNAL: {
     count: 'signals',
     latest: 'latestSignal',
     isAlwaysThere: false,
     many: 'signals',
-    describe: ({ signal, subscriptionId, agent }) => `${signal} on ${subscriptionId} of ${agent}`,
+    describe: ({ signal, subscriptionId, agent }) =>
+      `${signal}${subscriptionId === undefined ? '' : ` on ${subscriptionId}`}${agent === undefined ? '' : ` of ${agent}`}`,
   },
 }
 
-/** Returns what events of a trigger count as. */
-export function digestKindOf(trigger: Trigger): DigestKind {
+/** Returns what an event that fires a trigger counts as. */
+export function digestKindOf({ type, trigger }: Pick<LogEvent, 'type' | 'trigger'>): DigestKind {
+  if (type === 'heartbeat.pulse') return 'PULSE'
   return agentTriggers.find((kind) => kind === trigger) ?? 'SIGNAL'
 }

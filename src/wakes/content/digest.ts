@@ -39,7 +39,7 @@ export class DigestBuilder {
     this.#first ??= event
     this.#last = event
     if (event.trigger) {
-      const kind = digestKindOf(event.trigger)
+      const kind = digestKindOf(event)
       const count = (this.#kinds.get(kind)?.count ?? 0) + 1
       this.#kinds.set(kind, { count, latest: { ...payload, ...(kind === 'SIGNAL' ? { signal: event.type } : {}) } })
     }

@@ -21,6 +21,9 @@ export const wakeEventTypes = [
   'wake/subscription_recovered',
   'wake/event_failed',
   'wake/signing_key_rotated',
+  'wake/heartbeat_pulse',
+  'wake/recovery',
+  'wake/gate_changed',
   'wake/test',
 ] as const
 export type WakeEventType = (typeof wakeEventTypes)[number]
@@ -68,6 +71,20 @@ const statusChanged = {
     previousStatus,
     status,
     changedAt,
+  }),
+} as const
+
+/** A change of what recovery does for an agent. */
+const recoveryChanged = {
+  eventType: 'wake/recovery',
+  payload: ({ agent, change, mode, epoch, reason, until, since }: JsonObject) => ({
+    agent,
+    change,
+    ...(mode === undefined ? {} : { mode }),
+    ...(epoch === undefined ? {} : { epoch }),
+    reason,
+    ...(until === undefined ? {} : { until }),
+    since,
   }),
 } as const
 
@@ -147,6 +164,35 @@ const shapes: Record<WakingEvent, Shape> = {
   'subscription.key_rotated': {
     eventType: 'wake/signing_key_rotated',
     payload: ({ subscriptionId, agent, previousKeyUntil }) => ({ subscriptionId, agent, previousKeyUntil }),
+  },
+  'heartbeat.pulse': {
+    eventType: 'wake/heartbeat_pulse', // S1-30
+    payload: ({ agent, mode, reason, unread, openTasks, oldestAt, next, contextTokens }) => ({
+      agent,
+      mode,
+      reason,
+      unread,
+      openTasks,
+      oldestAt,
+      next,
+      ...(contextTokens === undefined ? {} : { contextTokens }),
+    }),
+  },
+  'recovery.ordered': recoveryChanged,
+  'recovery.ended': recoveryChanged,
+  'recovery.deferred': recoveryChanged,
+  'recovery.parked': recoveryChanged,
+  'recovery.unparked': recoveryChanged,
+  'gate.changed': {
+    eventType: 'wake/gate_changed',
+    payload: ({ agent, nudges, restarts, reason, changedBy, since }) => ({
+      ...(agent === undefined ? {} : { agent }),
+      nudges,
+      restarts,
+      reason,
+      changedBy,
+      since,
+    }),
   },
 }
 

@@ -18,8 +18,9 @@ export async function readRoutes(
     ({ sessionId, harnessTarget }) => (sessionId === null || sessionId === id) && isDeliverable(harnessTarget),
   )
   return Promise.all(
-    routes.slice(-subscriptionsMax).map(async ({ id: subscriptionId, harnessTarget, status }) => ({
+    routes.slice(-subscriptionsMax).map(async ({ id: subscriptionId, trigger, harnessTarget, status }) => ({
       subscriptionId,
+      trigger,
       harnessTarget,
       isOpen: status === 'active',
       proved: strongestStep(await listDeliveries(db, subscriptionId, '', deliveriesMax)),

@@ -92,6 +92,8 @@ export function concerns(subscription: Matched, event: LogEvent): boolean {
   if (event.trigger === null || event.trigger !== subscription.trigger) return false
   // What the engine says about a subscription is not sent through the same one: a failure would cause the next.
   if (event.data.subscriptionId === subscription.id) return false
+  // A pulse is no mail: filters have no say in it, and it goes to the one route that was chosen for it.
+  if (event.type === 'heartbeat.pulse') return [undefined, subscription.id].includes(routingOf(event).subscriptionId)
   return passes(subscription.filters, event.data as Filterable, event.actor)
 }
 

@@ -1,9 +1,11 @@
+import type { Trigger } from '../../words/events.ts'
 import { type ReceiptStep, receiptSteps } from '../../words/receipts.ts'
 import type { HarnessTarget } from '../../words/targets.ts'
 
 /** One way to wake a harness, and the most that it has proved. */
 export interface RouteRecord {
   readonly subscriptionId: string
+  readonly trigger: Trigger
   readonly harnessTarget: HarnessTarget
   /** Whether something can be sent on it now. */
   readonly isOpen: boolean

@@ -15,19 +15,19 @@ export function formOf(subscription: Subscription): DeliveryForm {
 
 /** The digest window of a subscription. A push subscription has none. */
 type Windowed =
-  | Pick<WakeSubscription, 'kind' | 'target' | 'coalesceMs' | 'windowUntil'>
+  | Pick<WakeSubscription, 'kind' | 'target' | 'coalesceMs' | 'windowUntil' | 'parkedUntil'>
   | Pick<PushSubscription, 'kind' | 'windowUntil'>
 
 /**
  * Returns when the window is over that an event opens or finds open. Source: S1-39, D3.
- * `leading`: at once after a quiet spell, else when the window after the last wake closes. All instants in ms since the epoch.
+ * Not before its agent is parked no more (D50). `leading`: at once after a quiet spell, else when the window after the last wake closes. All instants in ms since the epoch.
  */
 export function dueAt(subscription: Windowed, createdAt: number, now: number): number {
   if (subscription.kind === 'push') return Math.min(createdAt, now)
-  const { coalesceMs, windowUntil } = subscription
+  const { coalesceMs, windowUntil, parkedUntil } = subscription
   const closesAt = isLeading(subscription) ? Math.max(createdAt, windowUntil) : createdAt + coalesceMs
   // No window is longer than this, unless the clock was set back while it was open.
-  return Math.min(closesAt, now + coalesceMs)
+  return Math.max(Math.min(closesAt, now + coalesceMs), parkedUntil ?? 0)
 }
 
 /** Returns until when events gather after a wake that is sent at `now`. Both in ms since the epoch. */

@@ -8,9 +8,11 @@ import { endsLease } from './lease-columns.ts'
 import { releaseWithDigest } from './released-store.ts'
 import { endRetries } from './unfinished-store.ts'
 
+/** `dueAt`, or when its agent is parked no more. */
+const notParked = sql`case when parked_until > ${p('dueAt')} then parked_until else cast(${p('dueAt')} as bigint) end`
 // A run that is under way ends: its next one sends the digest.
 const announceActive = statement<{ id: string; dueAt: number; now: number }>(sql`update subscription
-  set announces_waiting = 1, generation = generation + 1, generation_at = ${p('now')}, due_at = ${p('dueAt')},
+  set announces_waiting = 1, generation = generation + 1, generation_at = ${p('now')}, due_at = ${notParked},
     ${endsLease}, updated_at = ${p('now')}
   where id = ${p('id')} and status = 'active'`)
 const announceLater = statement<{ id: string; now: number }>(

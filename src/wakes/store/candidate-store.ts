@@ -22,6 +22,7 @@ interface WakeColumns extends CommonColumns {
   readonly harnessTarget: HarnessTarget
   readonly coalesceMs: number
   readonly streamGateway: string | null
+  readonly parkedUntil: number | null
   readonly streamCapabilities: string
   readonly filters: string
   readonly target: string
@@ -46,7 +47,7 @@ const readsAtOnce = 4
 
 const columns =
   sql.raw(`id, agent_id as "agentId", audience, kind, trigger, harness_target as "harnessTarget", coalesce_ms as "coalesceMs", stream_gateway as "streamGateway", stream_capabilities as "streamCapabilities",
-  window_until as "windowUntil", cursor_log_id as "cursorLogId", due_at as "dueAt"`)
+  window_until as "windowUntil", cursor_log_id as "cursorLogId", due_at as "dueAt", parked_until as "parkedUntil"`)
 const size = sql.raw('octet_length(filters) + octet_length(target)')
 const ifShort = (column: string): SQL =>
   sql`case when ${size} <= ${sql.raw(String(shortMax))} then ${sql.raw(column)} end as ${sql.raw(column)}`

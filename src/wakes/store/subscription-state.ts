@@ -84,7 +84,8 @@ interface Resumed {
 export const resumes = sql`status = ${p('status')}, reason = ${p('whyNot')}, failed_in_a_row = 0, cursor_log_id = coalesce(failing_cursor_log_id, cursor_log_id),
     last_emitted_log_id = case when failing_cursor_log_id is null then last_emitted_log_id else failing_emitted_log_id end,
     failing_cursor_log_id = null, failing_emitted_log_id = null, resume_with_digest = 1, generation = generation + 1,
-    generation_at = ${p('now')}, due_at = ${p('dueAt')}, updated_at = ${p('now')}`
+    generation_at = ${p('now')},
+    due_at = case when parked_until > cast(${p('dueAt')} as bigint) then parked_until else cast(${p('dueAt')} as bigint) end, updated_at = ${p('now')}`
 const resume = statement<Resumed & { reason: string }>(sql`update subscription
   set ${resumes} where id = ${p('id')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')}`)
 const degradedOf = statement<{ agentId: string }, Resumable & { reason: string }>(

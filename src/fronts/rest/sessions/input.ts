@@ -31,6 +31,8 @@ const presence = z.strictObject({
   source: oneOf(presenceSources),
   activeTurnId: line(200).min(1).optional(),
   capabilities: names.optional(),
+  /** The size of the conversation, where the harness tells. */
+  contextTokens: z.int({ error: 'is a number of tokens' }).min(0).max(1_000_000_000).optional(),
 })
 
 export const presenceInput = withKnownTurn(
@@ -42,6 +44,9 @@ export const presenceInput = withKnownTurn(
 )
 
 export const beatInput = z.strictObject({ presence: withKnownTurn(presence).optional(), harness: harness.optional() })
+
+/** `person`: the user of the harness closed it, so that nothing starts it anew. */
+export const endQuery = z.strictObject({ by: oneOf(['person', 'harness']).optional() })
 
 export const sessionQuery = z.strictObject({
   status: oneOf(['live', 'ended']).optional(),

@@ -13,7 +13,7 @@ import { startSession } from '../../../sessions/start.ts'
 import { readRoutes } from '../../../wakes/read/routes.ts'
 import { listMax, nextToken } from '../page.ts'
 import { route } from '../route.ts'
-import { beatInput, newSession, presenceInput, sessionQuery } from './input.ts'
+import { beatInput, endQuery, newSession, presenceInput, sessionQuery } from './input.ts'
 import { type PresenceView, presenceView, routesView, type SessionView, sessionView } from './view.ts'
 
 const limitDefaults = { live: listMax, ended: 50 }
@@ -73,7 +73,9 @@ export const sessionRoutes = [
     name: 'session.end',
     what: 'end a session',
     access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'soon' },
-    handle: async ({ caller, params }, { sessions }) => view(sessions, await closeSession(sessions, caller, params.id)),
+    query: endQuery,
+    handle: async ({ caller, params, query }, { sessions }) =>
+      view(sessions, await closeSession(sessions, caller, params.id, query.by === 'person' ? 'closed' : 'ended')),
   }),
   route('PUT /v1/presence', {
     name: 'presence.report',

@@ -26,7 +26,7 @@ const path = '/v1/wake-stream/receipts'
 export function receiptFrames(context: FrontContext, caller: Caller): AnswerFrames {
   const { admission, saw, wakeStreams } = context
   const answer = async (text: Buffer): Promise<AnswerFrame> => {
-    saw(caller)
+    saw(caller, false)
     return { event: 'receipts', data: { receipts: await countedReport(context, caller, receiptsOf(text)) } }
   }
   const refuse = (error: unknown): AnswerFrame => {

@@ -1,0 +1,94 @@
+import type { JsonObject } from '../../../lib/json.ts'
+import type { Finding } from '../../../recovery/evidence.ts'
+import type { EffectiveGate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
+import type { BridgeAccount, Parked, Recovery, RecoveryMode } from '../../../registry/recovery/recovery.ts'
+import type { HarnessTarget } from '../../../words/targets.ts'
+import { instant, instantOrNull } from '../instant.ts'
+
+/** An agent whose harness is at a limit. Instants are ISO 8601. Source: D50. */
+export interface ParkedView {
+  /** null: until a person acts. */
+  readonly until: string | null
+  readonly reason: Parked['reason']
+  readonly detail?: string
+  readonly since: string
+}
+
+/** What recovery may do, and why. Source: S3-10. */
+export interface GateView {
+  /** `@donna`; absent: the gate of the project. */
+  readonly agent?: string
+  readonly nudges: GateState
+  readonly restarts: GateState
+  readonly reason: string | null
+  /** null: the gate is missing. */
+  readonly since: string | null
+  readonly settings: RecoverySettings
+}
+
+/** What recovery sees of an agent, what it does and why. Source: S3-11. */
+export interface RecoveryView {
+  readonly agent: string
+  readonly candidates: readonly Finding[]
+  /** The last decision; null: it has not looked yet, or nothing has waited since. */
+  readonly decision: JsonObject | null
+  readonly inFlight: {
+    readonly mode: RecoveryMode
+    readonly epoch: number
+    readonly since: string
+    /** When a bridge began it. */
+    readonly begunAt: string | null
+    readonly evidence: JsonObject
+  } | null
+  readonly epoch: number
+  /** Acts in a row without a sign of life. */
+  readonly abandoned: number
+  readonly actsLastHour: { readonly nudges: number; readonly restarts: number }
+  readonly parked: ParkedView | null
+  readonly bridge: (BridgeAccount & { readonly reportedAt: string }) | null
+  readonly gate: GateView
+}
+
+/** The heartbeat of an agent: whether a proven route makes it unnecessary. Source: S1-42. */
+export interface HeartbeatView {
+  readonly agent: string
+  readonly bypassedBy: { readonly subscriptionId: string; readonly harnessTarget: HarnessTarget } | null
+  readonly lastPulseAt: string | null
+}
+
+export function parkedView({ isOpen, until, reason, detail, since }: Parked): ParkedView {
+  const said = detail === null ? {} : { detail }
+  return { until: isOpen ? null : instant(until), reason, ...said, since: instant(since) }
+}
+
+export function gateView({ nudges, restarts, reason, since, settings }: EffectiveGate, agent?: string): GateView {
+  return { ...(agent === undefined ? {} : { agent }), nudges, restarts, reason, since: instantOrNull(since), settings }
+}
+
+export function recoveryView(
+  agent: string,
+  recovery: Recovery,
+  seen: { readonly candidates: readonly Finding[]; readonly gate: EffectiveGate; readonly now: number },
+): RecoveryView {
+  const { epoch, inFlight, decision, abandoned, acts, parked, bridge, bridgeAt } = recovery
+  const count = (mode: RecoveryMode): number =>
+    acts.filter((act) => act.mode === mode && act.at > seen.now - 3_600_000).length
+  return {
+    agent,
+    candidates: seen.candidates,
+    decision,
+    inFlight: inFlight && {
+      mode: inFlight.mode,
+      epoch,
+      since: instant(inFlight.since),
+      begunAt: instantOrNull(inFlight.begunAt),
+      evidence: inFlight.evidence,
+    },
+    epoch,
+    abandoned,
+    actsLastHour: { nudges: count('nudge'), restarts: count('restart') },
+    parked: parked && parked.until > seen.now ? parkedView(parked) : null,
+    bridge: bridge && bridgeAt !== null ? { ...bridge, reportedAt: instant(bridgeAt) } : null,
+    gate: gateView(seen.gate, agent),
+  }
+}

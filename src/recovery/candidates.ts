@@ -1,0 +1,26 @@
+import type { Reader } from '../storage/database.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
+
+/** An agent that recovery looks at. */
+export interface Candidate {
+  readonly id: string
+  readonly projectId: string
+  /** `@donna` */
+  readonly handle: string
+}
+
+// Each condition is a look into an index of its own.
+const open = sql.raw(`t.assignee_id = a.id and t.state in ('submitted', 'working')`)
+const next = statement<{ after: string; limit: number }, Candidate>(
+  sql`select a.id, a.project_id as "projectId", a.handle from agent a where a.id > ${p('after')} and (
+    exists (select 1 from message_recipient r where r.agent_id = a.id and r.status = 'sent')
+    or exists (select 1 from task t where ${open} and case when t.agent_id = t.assignee_id then true else false end)
+    or exists (select 1 from task t where ${open} and case when t.agent_id <> t.assignee_id then true else false end)
+    or exists (select 1 from recovery c where c.agent_id = a.id and (c.mode is not null or c.parked_until is not null)))
+  order by a.id ${limited}`,
+)
+
+/** Returns the next agents that have something to do, or for which recovery has something in hand, in the order of their ids. */
+export function nextCandidates(db: Reader, after: string, limit: number): Promise<Candidate[]> {
+  return db.all(next, { after, limit })
+}

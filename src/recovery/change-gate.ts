@@ -1,0 +1,136 @@
+import { Problem } from '../errors.ts'
+import { findAgentById } from '../registry/agents/agent-store.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import {
+  type EffectiveGate,
+  type Gate,
+  type GateState,
+  type RecoverySettings,
+  settingDefaults,
+} from '../registry/recovery/gate.ts'
+import { readGates, saveGate } from '../registry/recovery/gate-store.ts'
+import { findRecovery, saveRecovery } from '../registry/recovery/recovery-store.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { gateEvent } from './check.ts'
+import type { RecoveryContext } from './context.ts'
+
+/** What becomes of the mail that gathered while a gate was tripped: one digest, or nothing is done for it, or the gate stays off. */
+export const backlogs = ['digest', 'skip', 'off'] as const
+type Backlog = (typeof backlogs)[number]
+
+/** A change of a gate. `agent`: of one agent; absent: of the project. */
+export interface GateChange {
+  readonly agent?: { readonly id: string; readonly handle: string } | undefined
+  readonly nudges?: Exclude<GateState, 'tripped'> | undefined
+  readonly restarts?: Exclude<GateState, 'tripped'> | undefined
+  readonly reason?: string | undefined
+  readonly settings?: { readonly [Name in keyof RecoverySettings]?: number | null | undefined } | undefined
+  /** The message of a wake test that its agent has acknowledged since the trip. */
+  readonly proof?: string | undefined
+  readonly backlog?: Backlog | undefined
+}
+
+export interface GateContext extends RecoveryContext {
+  /** The agent that acknowledged a wake test, and when (ms since the epoch); undefined: it is none, or nobody has. */
+  readonly findProof: (
+    db: Reader,
+    projectId: string,
+    messageId: string,
+  ) => Promise<{ agentId: string; at: number } | undefined>
+  /** Has what waits for an agent sent as one digest. Returns the ids of the subscriptions. */
+  readonly announceWaiting: (tx: Transaction, agentId: string) => Promise<readonly string[]>
+}
+
+/**
+ * Changes what recovery may do. A gate that has tripped opens only with the proof of a wake test that came full circle since, and with a
+ * choice for what gathered. Errors: `invalid-request`. Source: S3-10.
+ */
+export async function changeGate(context: GateContext, caller: Caller, change: GateChange): Promise<EffectiveGate> {
+  const { projectId } = caller
+  const agentId = change.agent?.id ?? ''
+  return context.db.transaction(async (tx) => {
+    const { project, agent } = await readGates(tx, projectId, agentId)
+    const before = agentId === '' ? project : agent
+    const opens = [change.nudges, change.restarts].includes('enabled')
+    // Missing is tripped; of an agent without a gate of its own the project decides.
+    const isTripped = before ? before.nudges === 'tripped' || before.restarts === 'tripped' : agentId === ''
+    if (opens && isTripped) await requireProof(context, tx, caller, change, before)
+    const next = (field: 'nudges' | 'restarts'): GateState => {
+      if (change.backlog === 'off') return 'disabled'
+      const known = before?.[field] ?? (agentId === '' ? 'disabled' : 'enabled')
+      // Opening one of the two leaves the other shut, and no longer tripped.
+      return change[field] ?? (known === 'tripped' && opens ? 'disabled' : known)
+    }
+    const gate: Gate = {
+      projectId,
+      agentId,
+      nudges: next('nudges'),
+      restarts: next('restarts'),
+      reason: change.reason ?? null,
+      changedBy: caller.identity,
+      since: tx.now,
+      settings: mergedSettings(before?.settings ?? {}, change.settings),
+    }
+    await saveGate(tx, gate)
+    if (opens && isTripped && agentId !== '') await settleBacklog(context, tx, { agentId, projectId }, change.backlog!)
+    await context.append(tx, projectId, [gateEvent(change.agent?.handle, agentId, gate)])
+    return (await readGates(tx, projectId, agentId)).effective
+  })
+}
+
+async function requireProof(
+  { findProof }: GateContext,
+  tx: Transaction,
+  { projectId }: Caller,
+  { agent, proof, backlog }: GateChange,
+  before: Gate | undefined,
+): Promise<void> {
+  const who = agent?.handle ?? 'an agent'
+  if (proof === undefined) {
+    throw new Problem('invalid-request', {
+      field: 'proof',
+      detail: `proof: the gate has tripped. Run \`rouse wake test ${who}\`, and send the messageId of the test once it is acknowledged.`,
+    })
+  }
+  if (backlog === undefined) {
+    throw new Problem('invalid-request', {
+      field: 'backlog',
+      detail: `backlog: say what becomes of what gathered: ${backlogs.join(', ')}.`,
+    })
+  }
+  const found = await findProof(tx, projectId, proof)
+  const isOfAgent = found !== undefined && (agent === undefined || found.agentId === agent.id)
+  if (isOfAgent && found.at >= (before?.since ?? 0)) return
+  throw new Problem('invalid-request', {
+    field: 'proof',
+    detail: `proof: ${proof} is no wake test that ${who} has acknowledged since the gate tripped. Run \`rouse wake test ${who}\` again.`,
+  })
+}
+
+/** One digest, or recovery leaves alone what waits now. Source: S3-10. */
+async function settleBacklog(
+  { announceWaiting, findReason, changed }: GateContext,
+  tx: Transaction,
+  { agentId, projectId }: { readonly agentId: string; readonly projectId: string },
+  backlog: Backlog,
+): Promise<void> {
+  const recovery = await findRecovery(tx, agentId, projectId)
+  const reason = backlog === 'digest' ? null : await findReason(tx, agentId)
+  await saveRecovery(tx, {
+    ...recovery,
+    inFlight: null,
+    abandoned: 0,
+    acts: [],
+    actedFor: reason?.key ?? recovery.actedFor,
+  })
+  if (backlog !== 'digest' || !(await findAgentById(tx, agentId))) return
+  const ids = await announceWaiting(tx, agentId)
+  tx.onCommit(() => ids.forEach(changed))
+}
+
+function mergedSettings(before: Gate['settings'], changes: GateChange['settings'] = {}): Gate['settings'] {
+  const merged = { ...before, ...changes }
+  const names = Object.keys(settingDefaults) as (keyof RecoverySettings)[]
+  const kept = names.flatMap((name) => (typeof merged[name] === 'number' ? [[name, merged[name]]] : []))
+  return Object.fromEntries(kept) as Gate['settings']
+}

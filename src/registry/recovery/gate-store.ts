@@ -1,0 +1,67 @@
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
+import { type EffectiveGate, effectiveGate, type Gate, type GateState, type RecoverySettings } from './gate.ts'
+
+interface Row {
+  projectId: string
+  agentId: string
+  nudges: string
+  restarts: string
+  reason: string | null
+  changedBy: string
+  since: number
+  settings: string | null
+}
+
+const columns = sql.raw(
+  `project_id as "projectId", agent_id as "agentId", nudges, restarts, reason, changed_by as "changedBy", since, settings`,
+)
+const ofProject = statement<{ projectId: string; agentId: string }, Row>(
+  sql`select ${columns} from gate where project_id = ${p('projectId')} and agent_id in ('', ${p('agentId')})`,
+)
+const save =
+  statement<Row>(sql`insert into gate (project_id, agent_id, nudges, restarts, reason, changed_by, since, settings)
+  values (${p('projectId')}, ${p('agentId')}, ${p('nudges')}, ${p('restarts')}, ${p('reason')}, ${p('changedBy')}, ${p('since')}, ${p('settings')})
+  on conflict (project_id, agent_id) do update set nudges = excluded.nudges, restarts = excluded.restarts, reason = excluded.reason,
+    changed_by = excluded.changed_by, since = excluded.since, settings = excluded.settings`)
+const remove = statement<{ projectId: string; agentId: string }>(
+  sql`delete from gate where project_id = ${p('projectId')} and agent_id = ${p('agentId')}`,
+)
+
+/** The gates of a project and of an agent of it. */
+interface Gates {
+  readonly project: Gate | undefined
+  readonly agent: Gate | undefined
+  readonly effective: EffectiveGate
+}
+
+/** Reads the gates that hold for an agent; with `''` only that of the project. */
+export async function readGates(db: Reader, projectId: string, agentId: string): Promise<Gates> {
+  const gates = (await db.all(ofProject, { projectId, agentId })).map(fromRow)
+  const project = gates.find((gate) => gate.agentId === '')
+  const agent = agentId === '' ? undefined : gates.find((gate) => gate.agentId === agentId)
+  return { project, agent, effective: effectiveGate(project, agent) }
+}
+
+export async function saveGate(tx: Transaction, { settings, ...gate }: Gate): Promise<void> {
+  await tx.run(save, { ...gate, settings: Object.keys(settings).length === 0 ? null : JSON.stringify(settings) })
+}
+
+/** The gate of a new project: mail may be pointed at in a live session, and nothing is started. */
+export function newGate(projectId: string, now: number): Gate {
+  const state = { nudges: 'enabled', restarts: 'disabled' } as const
+  return { projectId, agentId: '', ...state, reason: null, changedBy: '@gateway', since: now, settings: {} }
+}
+
+export async function deleteGateOf(tx: Transaction, projectId: string, agentId: string): Promise<void> {
+  await tx.run(remove, { projectId, agentId })
+}
+
+function fromRow({ settings, ...row }: Row): Gate {
+  return {
+    ...row,
+    nudges: row.nudges as GateState,
+    restarts: row.restarts as GateState,
+    settings: settings === null ? {} : (JSON.parse(settings) as Partial<RecoverySettings>),
+  }
+}

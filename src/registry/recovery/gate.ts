@@ -1,0 +1,73 @@
+/** Whether recovery may act. `tripped`: it stopped by itself, and a person looks first. Source: S3-10. */
+export type GateState = 'enabled' | 'disabled' | 'tripped'
+export const gateStates = ['enabled', 'disabled', 'tripped'] as const
+
+/** The times and bounds of recovery, each in the unit of its name. */
+export interface RecoverySettings {
+  /** How long an agent with a reason to act is silent before it is stale. */
+  readonly staleAfterSeconds: number
+  /** How long an act may take until its agent's first sign of life. Source: S3-9. */
+  readonly bootTimeoutSeconds: number
+  /** Acts in a row without a sign of life, after which the gate trips. */
+  readonly abandonedMax: number
+  readonly restartsPerHour: number
+  readonly nudgesPerHour: number
+  /** Above this size of a conversation a nudge waits: a turn there costs much. 0: no bound. */
+  readonly maxContextTokens: number
+}
+
+export const settingDefaults: RecoverySettings = {
+  staleAfterSeconds: 600,
+  bootTimeoutSeconds: 900,
+  abandonedMax: 3,
+  restartsPerHour: 3,
+  nudgesPerHour: 6,
+  maxContextTokens: 0,
+}
+
+/** What recovery may do in a project, or for an agent of it. */
+export interface Gate {
+  readonly projectId: string
+  /** `''`: the project. */
+  readonly agentId: string
+  readonly nudges: GateState
+  readonly restarts: GateState
+  readonly reason: string | null
+  readonly changedBy: string
+  /** ms since the epoch */
+  readonly since: number
+  readonly settings: Partial<RecoverySettings>
+}
+
+/** What recovery may do for an agent, and why. */
+export interface EffectiveGate {
+  readonly nudges: GateState
+  readonly restarts: GateState
+  readonly reason: string | null
+  readonly since: number | null
+  readonly settings: RecoverySettings
+}
+
+const strictness: Readonly<Record<GateState, number>> = { enabled: 0, disabled: 1, tripped: 2 }
+
+/**
+ * Joins the gates of a project and of an agent: the stricter one holds, and the settings of the agent come first. A project whose gate is
+ * missing or cannot be read is tripped. Pure. Source: S3-10.
+ */
+export function effectiveGate(project: Gate | undefined, agent: Gate | undefined): EffectiveGate {
+  if (!project) {
+    const reason = 'The gate of the project is missing.'
+    return { nudges: 'tripped', restarts: 'tripped', reason, since: null, settings: settingDefaults }
+  }
+  const settings = { ...settingDefaults, ...project.settings, ...agent?.settings }
+  const nudges = stricter(project.nudges, agent?.nudges)
+  const restarts = stricter(project.restarts, agent?.restarts)
+  const decides = agent && agent.nudges === nudges && agent.restarts === restarts ? agent : project
+  return { nudges, restarts, reason: decides.reason, since: decides.since, settings }
+}
+
+/** An unknown word counts as tripped. */
+function stricter(one: GateState, other: GateState = 'enabled'): GateState {
+  const known = (state: GateState): GateState => (gateStates.includes(state) ? state : 'tripped')
+  return strictness[known(one)] >= strictness[known(other)] ? known(one) : known(other)
+}

@@ -1,0 +1,166 @@
+import type { JsonObject } from '../../lib/json.ts'
+import type { Reader, Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { type BridgeAccount, noRecovery, type ParkedReason, type Recovery, type RecoveryMode } from './recovery.ts'
+
+interface Row {
+  agentId: string
+  projectId: string
+  epoch: number
+  mode: string | null
+  since: number | null
+  begunAt: number | null
+  sessionId: string | null
+  evidence: string | null
+  actedFor: string | null
+  abandoned: number
+  acts: string
+  deferrals: number
+  pulsedAt: number | null
+  pulsedFor: string | null
+  parkedSince: number | null
+  parkedUntil: number | null
+  parkedOpen: number
+  parkedReason: string | null
+  parkedDetail: string | null
+  decision: string | null
+  bridge: string | null
+  bridgeAt: number | null
+}
+
+const columns =
+  sql.raw(`agent_id as "agentId", project_id as "projectId", epoch, mode, since, begun_at as "begunAt", session_id as "sessionId",
+  evidence, acted_for as "actedFor", abandoned, acts, deferrals, pulsed_at as "pulsedAt", pulsed_for as "pulsedFor",
+  parked_since as "parkedSince", parked_until as "parkedUntil", parked_open as "parkedOpen", parked_reason as "parkedReason",
+  parked_detail as "parkedDetail", decision, bridge, bridge_at as "bridgeAt"`)
+const ofAgents = new ListStatement<object, Row>(
+  (ids) => sql`select ${columns} from recovery where agent_id in (${ids})`,
+)
+const ofAgent = statement<{ agentId: string }, Row>(
+  sql`select ${columns} from recovery where agent_id = ${p('agentId')}`,
+)
+const ofProject = statement<{ projectId: string; after: string; limit: number }, Row>(
+  sql`select ${columns} from recovery where project_id = ${p('projectId')} and agent_id > ${p('after')} order by agent_id ${limited}`,
+)
+const insert = statement<{ agentId: string; projectId: string }>(
+  sql`insert into recovery (agent_id, project_id) values (${p('agentId')}, ${p('projectId')}) on conflict (agent_id) do nothing`,
+)
+const save = statement<Row>(sql`update recovery set epoch = ${p('epoch')}, mode = ${p('mode')}, since = ${p('since')},
+    begun_at = ${p('begunAt')}, session_id = ${p('sessionId')}, evidence = ${p('evidence')}, acted_for = ${p('actedFor')},
+    abandoned = ${p('abandoned')}, acts = ${p('acts')}, deferrals = ${p('deferrals')}, pulsed_at = ${p('pulsedAt')},
+    pulsed_for = ${p('pulsedFor')}, parked_since = ${p('parkedSince')}, parked_until = ${p('parkedUntil')}, parked_open = ${p('parkedOpen')},
+    parked_reason = ${p('parkedReason')}, parked_detail = ${p('parkedDetail')}, decision = ${p('decision')}
+  where agent_id = ${p('agentId')}`)
+const saveAccount = statement<{ agentId: string; bridge: string; now: number }>(
+  sql`update recovery set bridge = ${p('bridge')}, bridge_at = ${p('now')} where agent_id = ${p('agentId')}`,
+)
+const remove = statement<{ agentId: string }>(sql`delete from recovery where agent_id = ${p('agentId')}`)
+
+/** Returns what recovery knows of an agent; of one that it knows nothing of, the beginning. */
+export async function findRecovery(db: Reader, agentId: string, projectId: string): Promise<Recovery> {
+  const row = await db.get(ofAgent, { agentId })
+  return row ? fromRow(row) : noRecovery(agentId, projectId)
+}
+
+/** Returns what recovery knows of agents, by the agent. */
+export async function findRecoveries(db: Reader, agentIds: readonly string[]): Promise<Map<string, Recovery>> {
+  const rows = await ofAgents.all(db, {}, agentIds)
+  return new Map(rows.map((row) => [row.agentId, fromRow(row)]))
+}
+
+/** A page of what recovery knows in a project, in the order of the agents' ids. */
+export async function pageRecoveries(
+  db: Reader,
+  page: { readonly projectId: string; readonly after: string; readonly limit: number },
+): Promise<Recovery[]> {
+  return (await db.all(ofProject, page)).map(fromRow)
+}
+
+/** Writes what recovery knows of an agent, but for the account of its bridge. The caller has locked the agent. */
+export async function saveRecovery(tx: Transaction, recovery: Recovery): Promise<void> {
+  const { agentId, projectId, inFlight, parked, acts, decision, bridge: _, bridgeAt: __, ...rest } = recovery
+  await tx.run(insert, { agentId, projectId })
+  await tx.run(save, {
+    ...rest,
+    agentId,
+    projectId,
+    mode: inFlight?.mode ?? null,
+    since: inFlight?.since ?? null,
+    begunAt: inFlight?.begunAt ?? null,
+    sessionId: inFlight?.sessionId ?? null,
+    evidence: inFlight ? JSON.stringify(inFlight.evidence) : null,
+    acts: JSON.stringify(acts),
+    parkedSince: parked?.since ?? null,
+    parkedUntil: parked?.until ?? null,
+    parkedOpen: parked?.isOpen ? 1 : 0,
+    parkedReason: parked?.reason ?? null,
+    parkedDetail: parked?.detail ?? null,
+    decision: decision && JSON.stringify(decision),
+    bridge: null,
+    bridgeAt: null,
+  })
+}
+
+/** Writes the account of an agent's bridge. */
+export async function saveBridgeAccount(
+  tx: Transaction,
+  { agentId, projectId }: Pick<Recovery, 'agentId' | 'projectId'>,
+  account: BridgeAccount,
+): Promise<void> {
+  await tx.run(insert, { agentId, projectId })
+  await tx.run(saveAccount, { agentId, bridge: JSON.stringify(account), now: tx.now })
+}
+
+export async function deleteRecoveryOf(tx: Transaction, agentId: string): Promise<void> {
+  await tx.run(remove, { agentId })
+}
+
+function fromRow(row: Row): Recovery {
+  const { mode, since, begunAt, sessionId, evidence, acts, decision, bridge } = row
+  const { parkedSince, parkedUntil, parkedOpen, parkedReason, parkedDetail, ...rest } = row
+  const { agentId, projectId, epoch, actedFor, abandoned, deferrals, pulsedAt, pulsedFor, bridgeAt } = rest
+  return {
+    agentId,
+    projectId,
+    epoch,
+    actedFor,
+    abandoned,
+    deferrals,
+    pulsedAt,
+    pulsedFor,
+    bridgeAt,
+    inFlight:
+      mode === null || since === null
+        ? null
+        : {
+            mode: mode as RecoveryMode,
+            since,
+            begunAt,
+            sessionId,
+            evidence: JSON.parse(evidence ?? '{}') as JsonObject,
+          },
+    acts: JSON.parse(acts) as Recovery['acts'],
+    parked:
+      parkedUntil === null
+        ? null
+        : {
+            since: parkedSince ?? parkedUntil,
+            until: parkedUntil,
+            isOpen: parkedOpen === 1,
+            reason: parkedReason as ParkedReason,
+            detail: parkedDetail,
+          },
+    decision: decision === null ? null : (JSON.parse(decision) as JsonObject),
+    bridge: bridge === null ? null : (JSON.parse(bridge) as BridgeAccount),
+  }
+}
+
+const parkedOf = statement<{ agentId: string }, { until: number | null }>(
+  sql`select parked_until as "until" from recovery where agent_id = ${p('agentId')}`,
+)
+
+/** Until when an agent is parked, ms since the epoch; null: it is not, or its time is over. */
+export async function parkedUntilOf(db: Reader, agentId: string): Promise<number | null> {
+  return (await db.get(parkedOf, { agentId }))?.until ?? null
+}

@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../lib/json.ts'
+
+/** An act of recovery: a pulse into the live session, or an order to start the harness anew. */
+export type RecoveryMode = 'nudge' | 'restart'
+
+/** An act in flight: the agent's lock. Nothing else is done for it until it ends. Instants in ms since the epoch. Source: S3-9. */
+export interface InFlight {
+  readonly mode: RecoveryMode
+  readonly since: number
+  /** When a bridge began it; null: not yet, or it is a nudge. */
+  readonly begunAt: number | null
+  /** The session that it was decided about; null: there was none. */
+  readonly sessionId: string | null
+  /** Why it was decided. */
+  readonly evidence: JsonObject
+}
+
+/** The agent begins no turn before `until`: its harness is at a limit. Source: D50. */
+export interface Parked {
+  readonly since: number
+  readonly until: number
+  /** It stays until a person acts. */
+  readonly isOpen: boolean
+  readonly reason: ParkedReason
+  readonly detail: string | null
+}
+
+export const parkedReasons = ['usage-limit', 'rate-limit', 'spend-cap'] as const
+export type ParkedReason = (typeof parkedReasons)[number]
+
+/** Why an agent's bridge can start its harness anew: it has a recipe, and that was tried. */
+export type RestartRecipe = 'none' | 'unproven' | 'proven'
+
+/** What a bridge says of itself and of the harness of one agent. Instants are ISO 8601. */
+export interface BridgeAccount {
+  readonly startedAt: string
+  /** How often it was started. */
+  readonly starts: number
+  readonly lastAcceptAt?: string | undefined
+  readonly lastSweepAt?: string | undefined
+  /** Steps that outlived their bound. */
+  readonly late?: readonly { readonly step: string; readonly count: number }[] | undefined
+  readonly restart: RestartRecipe
+  readonly harness?: string | undefined
+  /** The process of the harness that it sees. */
+  readonly process?: { readonly pid: number; readonly startedAt: string } | undefined
+  /** Whether a conversation of the agent is open there. */
+  readonly seen: boolean
+}
+
+/** What recovery knows of an agent. */
+export interface Recovery {
+  readonly agentId: string
+  readonly projectId: string
+  readonly epoch: number
+  readonly inFlight: InFlight | null
+  /** The reason of the last act. */
+  readonly actedFor: string | null
+  /** Acts in a row without a sign of life. */
+  readonly abandoned: number
+  /** The acts of the last hour. */
+  readonly acts: readonly { readonly mode: RecoveryMode; readonly at: number }[]
+  /** Looks in a row at which it waited for a person. */
+  readonly deferrals: number
+  readonly pulsedAt: number | null
+  readonly pulsedFor: string | null
+  readonly parked: Parked | null
+  readonly decision: JsonObject | null
+  readonly bridge: BridgeAccount | null
+  readonly bridgeAt: number | null
+}
+
+export const noRecovery = (agentId: string, projectId: string): Recovery => ({
+  agentId,
+  projectId,
+  epoch: 0,
+  inFlight: null,
+  actedFor: null,
+  abandoned: 0,
+  acts: [],
+  deferrals: 0,
+  pulsedAt: null,
+  pulsedFor: null,
+  parked: null,
+  decision: null,
+  bridge: null,
+  bridgeAt: null,
+})
+
+/** Whether an agent begins no turn now. Pure. */
+export function isParked({ parked }: Pick<Recovery, 'parked'>, now: number): boolean {
+  return parked !== null && parked.until > now
+}
+
+/** An agent is parked for eight days at most, so that a wrong clock silences nobody for long. */
+export const parkedMsMax = 8 * 24 * 3_600_000

@@ -1,0 +1,22 @@
+import type { Transaction } from '../../storage/database.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
+
+const park = statement<{ agentId: string; until: number }>(sql`update subscription set parked_until = ${p('until')},
+    due_at = case when lease_owner is null and due_at < ${p('until')} then cast(${p('until')} as bigint) else due_at end
+  where agent_id = ${p('agentId')} and kind = 'wake'`)
+const unpark = statement<
+  { agentId: string; now: number },
+  { id: string }
+>(sql`update subscription set parked_until = null,
+    due_at = case when lease_owner is null and due_at = parked_until and due_at > ${p('now')} then cast(${p('now')} as bigint) else due_at end
+  where agent_id = ${p('agentId')} and kind = 'wake' and parked_until is not null returning id`)
+
+/** Has nothing sent to an agent before an instant (ms since the epoch): what falls due until then goes at that time. Source: D50. */
+export async function parkSubscriptions(tx: Transaction, agentId: string, until: number): Promise<void> {
+  await tx.run(park, { agentId, until })
+}
+
+/** Has sent to an agent again, at once what waited. Returns the ids of its subscriptions. */
+export async function unparkSubscriptions(tx: Transaction, agentId: string): Promise<string[]> {
+  return (await tx.all(unpark, { agentId, now: tx.now })).map(({ id }) => id)
+}
