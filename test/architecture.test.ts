@@ -23,6 +23,7 @@ const layers = {
       'claims',
       'mailbox',
       'mcp-sessions',
+      'recovery',
       'sessions',
       'subscriptions',
       'tasks',

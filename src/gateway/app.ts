@@ -38,7 +38,8 @@ export interface Gateway extends AsyncDisposable {
 /** A gateway that is opened by `start` and closed by `stop`. */
 export function createApp(config: Config, overrides: Overrides = {}): Gateway {
   const { clock = systemClock, storeClock: timed = overrides.clock } = overrides
-  const steady = overrides.steady ?? (overrides.clock ?? steadyClock).now
+  const steadily = overrides.clock ?? steadyClock
+  const steady = overrides.steady ?? (() => steadily.now())
   const storeClock = timed === 'own' ? undefined : timed
   const log = overrides.log ?? createLogger(config.logLevel)
   const stopping = new AbortController()

@@ -51,7 +51,7 @@ async function orderOf(tx: Transaction, { epoch, inFlight }: Recovery, gate: Eff
 }
 
 /**
- * Begins a restart: the bridge calls it immediately before it starts the process. Each order is begun once. Errors: `stale-epoch` for an
+ * Begins a restart: the bridge calls it immediately before it starts anything. Each order is begun once. Errors: `stale-epoch` for an
  * order that is over or was begun; `gate-closed` when a person has closed the gate since: the order is over then. Source: S3-9, S3-10.
  */
 export async function beginAct(context: RecoveryContext, caller: Caller, epoch: number): Promise<Order> {
@@ -69,8 +69,8 @@ export async function beginAct(context: RecoveryContext, caller: Caller, epoch: 
         mode: 'restart',
         epoch,
         reason: 'the gate is closed',
-        since: sinceOf(recovery),
-      }
+        since: recovery.inFlight!.since,
+      } as const
       await context.append(tx, projectId, [recoveryEvent('recovery.ended', { id, handle: identity }, about)])
       return gate
     }
@@ -109,7 +109,13 @@ export async function reportAct(
     if (outcome === 'started') return
     const actedFor = outcome === 'refused' ? recovery.actedFor : null
     await saveRecovery(tx, { ...recovery, inFlight: null, actedFor })
-    const about = { change: outcome, mode: 'restart', epoch, reason: detail ?? outcome, since: sinceOf(recovery) }
+    const about = {
+      change: outcome,
+      mode: 'restart',
+      epoch,
+      reason: detail ?? outcome,
+      since: recovery.inFlight!.since,
+    } as const
     await context.append(tx, projectId, [recoveryEvent('recovery.ended', { id, handle: identity }, about)])
   })
 }
@@ -129,5 +135,3 @@ function staleEpoch({ epoch, inFlight }: Recovery): Problem {
     extra: { current },
   })
 }
-
-const sinceOf = ({ inFlight }: Recovery): string => new Date(inFlight!.since).toISOString()

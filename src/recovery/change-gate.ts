@@ -11,15 +11,15 @@ import {
 import { readGates, saveGate } from '../registry/recovery/gate-store.ts'
 import { findRecovery, saveRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { gateEvent } from './check.ts'
 import type { RecoveryContext } from './context.ts'
+import { gateEvent } from './recovery-event.ts'
 
 /** What becomes of the mail that gathered while a gate was tripped: one digest, or nothing is done for it, or the gate stays off. */
 export const backlogs = ['digest', 'skip', 'off'] as const
 type Backlog = (typeof backlogs)[number]
 
 /** A change of a gate. `agent`: of one agent; absent: of the project. */
-export interface GateChange {
+interface GateChange {
   readonly agent?: { readonly id: string; readonly handle: string } | undefined
   readonly nudges?: Exclude<GateState, 'tripped'> | undefined
   readonly restarts?: Exclude<GateState, 'tripped'> | undefined

@@ -30,7 +30,7 @@ const reasons = {
   trip: ['too_many_abandoned', 'budget_spent'],
 } as const
 
-export type Action = keyof typeof reasons
+type Action = keyof typeof reasons
 
 /** What recovery does for an agent now, and the one word that says why. */
 export type Decision = { readonly [A in Action]: { action: A; reason: (typeof reasons)[A][number] } }[Action]
@@ -166,7 +166,7 @@ export function afterAct(facts: Facts): 'held' | 'cleared' | 'abandoned' {
     if (mode === 'nudge' && actedAt > since) return 'cleared'
     const isNew =
       id !== sessionId && createdAt > since && (processStartedAt === null || processStartedAt >= since - skewMs)
-    if (mode === 'restart' && isNew && actedAt > createdAt) return 'cleared'
+    if (mode === 'restart' && isNew && actedAt >= createdAt) return 'cleared'
   }
   return now - since > bootMs(facts) ? 'abandoned' : 'held'
 }

@@ -37,8 +37,7 @@ export async function park(context: RecoveryContext, caller: Caller, input: Park
     const parked = { since, until: input.until ?? now + parkedMsMax, isOpen: input.until === null, reason, detail }
     await saveRecovery(tx, { ...before, parked })
     await parkSubscriptions(tx, id, parked.until)
-    const until = parked.isOpen ? null : new Date(parked.until).toISOString()
-    const about = { change: 'parked', reason, until, since: new Date(since).toISOString() }
+    const about = { change: 'parked', reason, until: input.until, since } as const
     const isSame = before.parked?.until === parked.until && before.parked.reason === reason
     if (!isSame)
       await context.append(tx, projectId, [recoveryEvent('recovery.parked', { id, handle: identity }, about)])
@@ -64,7 +63,7 @@ export async function endPark(
     if (!before.parked) return
     await unpark(context, tx, agent.id)
     await saveRecovery(tx, { ...before, parked: null })
-    const about = { change: 'unparked', reason: `${by} ended it`, since: new Date(before.parked.since).toISOString() }
+    const about = { change: 'unparked', reason: `${by} ended it`, since: before.parked.since } as const
     await context.append(tx, agent.projectId, [recoveryEvent('recovery.unparked', agent, about)])
   })
 }

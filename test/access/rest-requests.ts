@@ -130,6 +130,29 @@ export const restCases: Record<string, RestCase> = {
     },
   },
 
+  'recovery.list': { atHome: true, plant: async () => ({ path: '/v1/recovery' }) },
+  'recovery.heartbeat': { atHome: true, plant: async () => ({ path: '/v1/heartbeat' }) },
+  'recovery.account': { atHome: true, plant: async () => ({ path: '/v1/recovery/bridge', body: bridgeAccount }) },
+  // No order has been given.
+  'recovery.begin': {
+    atHome: true,
+    answers: 409,
+    plant: async () => ({ path: '/v1/recovery/acts', body: { epoch: 1 } }),
+  },
+  'recovery.report': {
+    atHome: true,
+    answers: 409,
+    plant: async () => ({ path: '/v1/recovery/acts/1/report', body: { outcome: 'failed' } }),
+  },
+  'gate.read': { atHome: true, plant: async () => ({ path: '/v1/gate' }) },
+  'gate.change': { atHome: true, plant: async () => ({ path: '/v1/gate', body: { reason: 'r' } }) },
+  'parked.read': { plant: async () => ({ path: '/v1/parked?agent=donna' }) },
+  'parked.set': {
+    atHome: true,
+    plant: async () => ({ path: '/v1/parked', body: { until: null, reason: 'spend-cap' } }),
+  },
+  'parked.end': { plant: async () => ({ path: '/v1/parked?agent=donna' }) },
+
   'permission.list': { atHome: true, plant: async () => ({ path: '/v1/permissions' }) },
   'permission.grant': {
     plant: async () => ({
@@ -172,6 +195,8 @@ export const restCases: Record<string, RestCase> = {
   'event.read': { atHome: true, plant: async () => ({ path: '/v1/events?since=0&limit=1000' }) },
   'audit.read': { atHome: true, plant: async () => ({ path: '/v1/audit' }) },
 }
+
+const bridgeAccount = { startedAt: '2026-01-01T00:00:00.000Z', starts: 1, restart: 'none', seen: false }
 
 function subscription({ receiver }: World): JsonObject {
   return {

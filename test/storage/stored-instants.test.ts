@@ -25,7 +25,7 @@ const facts = new Set(
   claim.claimed_at delivery.created_at delivery.updated_at event.created_at gateway.started_at held_wake.created_at mcp_session.created_at
   message.created_at message_recipient.updated_at message_recipient.delivered_at message_recipient.seen_at message_recipient.acked_at
   message_recipient.ended_at operator_key.expires_at operator_key.last_used_at operator_key.created_at operator_key.revoked_at
-  permission.created_at project.created_at replay.requested_at reserved_name.created_at revoked_token.expires_at
+  gate.since permission.created_at recovery.begun_at recovery.parked_since project.created_at replay.requested_at reserved_name.created_at revoked_token.expires_at
   session.process_started_at session.created_at session.ended_at shared_secret.created_at subscription.generation_at
   subscription.created_at subscription.updated_at task.expires_at task.created_at task.updated_at
   task_chunk.created_at task_message.created_at schema_migration.applied_at`.split(/\s+/),
@@ -36,6 +36,7 @@ const numbers = new Set(
   held_wake.log_id held_wake.released message.task_seq message.broadcast message.recipient_count message_recipient.pending project.log_head
   project.log_tail replay.log_id session.pid subscription.coalesce_ms subscription.failed_in_a_row subscription.cursor_log_id
   subscription.last_emitted_log_id subscription.claimed_to_log_id subscription.generation subscription.resume_with_digest
+  recovery.abandoned recovery.deferrals recovery.epoch recovery.parked_open session.context_tokens
   subscription.failing_cursor_log_id subscription.failing_emitted_log_id subscription.announces_waiting subscription.announces_held
   task.version task.status_message_seq task.message_count task.chunk_count task.size task_chunk.seq task_chunk.append
   task_chunk.last_chunk task_chunk.size task_count.total task_message.seq task_message.size usage.bytes
@@ -68,6 +69,14 @@ async function fill(gateway: TestGateway) {
   await gateway.call('POST', '/v1/sessions', { surface: 'cursor' }, donna)
   await gateway.call('POST', '/v1/claims', { ref: 'a' }, donna)
   await beginSession(gateway, donna)
+  await gateway.call(
+    'PUT',
+    '/v1/recovery/bridge',
+    { startedAt: new Date().toISOString(), starts: 1, restart: 'none', seen: false },
+    donna,
+  )
+  await gateway.call('PUT', '/v1/parked', { until: null, reason: 'spend-cap' }, donna)
+  await besideStore(gateway.dataDir, 'update recovery set since = bridge_at, pulsed_at = bridge_at')
   const headers = { 'Idempotency-Key': 'k' }
   await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key: lola.key, headers })
   return { donna, lola }

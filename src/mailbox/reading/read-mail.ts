@@ -5,6 +5,7 @@ import { identityIn } from '../../registry/agents/agent.ts'
 import { findAgentById } from '../../registry/agents/agent-store.ts'
 import { gatewayId, identityFrom, operatorId } from '../../registry/agents/identity.ts'
 import { type Caller, operates } from '../../registry/callers/caller.ts'
+import { findParked, type Held } from '../../registry/recovery/recovery-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type VisibleEvidence, visibleEvidence, type WakeEvidence } from '../delivery/wake-evidence.ts'
 import { MailSteps, threadEdges } from '../messages/id-intervals.ts'
@@ -13,7 +14,11 @@ import { findMessage, readSent, readThread, sizeOfMail } from '../messages/messa
 import { type AgentRecipient, findRecipient, listRecipients } from '../messages/recipient-store.ts'
 
 /** A recipient with its identity, and what the reader may know of its newest wake. */
-export type NamedRecipient = Recipient & { readonly agent: string; readonly wake: VisibleEvidence | null }
+export type NamedRecipient = Recipient & {
+  readonly agent: string
+  readonly wake: VisibleEvidence | null
+  readonly held?: Held
+}
 
 /** A message as one caller may see it. Its sender and the operator see every recipient; a recipient sees itself. */
 export interface ReadMail {
@@ -32,7 +37,17 @@ export async function readMail(db: Reader, caller: Caller, id: string): Promise<
   if (!read) {
     throw new Problem('message-not-found', { detail: `There is no message ${id}, or it is not yours.` })
   }
-  return read
+  return { ...read, recipients: await withHeld(db, read.recipients) }
+}
+
+/** Says of unread mail to a parked agent why it waits. Source: D50. */
+async function withHeld(db: Reader, recipients: readonly NamedRecipient[]): Promise<NamedRecipient[]> {
+  const unread = recipients.filter(({ status }) => status === 'sent').map(({ agentId }) => agentId)
+  const parked = await findParked(db, unread)
+  return recipients.map((recipient) => {
+    const held = recipient.status === 'sent' ? parked.get(recipient.agentId) : undefined
+    return held ? { ...recipient, held } : recipient
+  })
 }
 
 /** Returns whether a caller may see a message, whether with all recipients, and the caller's own state of it. */

@@ -1,6 +1,8 @@
+/** The strictest comes last. */
+const strictness = { enabled: 0, disabled: 1, tripped: 2 } as const
+
 /** Whether recovery may act. `tripped`: it stopped by itself, and a person looks first. Source: S3-10. */
-export type GateState = 'enabled' | 'disabled' | 'tripped'
-export const gateStates = ['enabled', 'disabled', 'tripped'] as const
+export type GateState = keyof typeof strictness
 
 /** The times and bounds of recovery, each in the unit of its name. */
 export interface RecoverySettings {
@@ -48,8 +50,6 @@ export interface EffectiveGate {
   readonly settings: RecoverySettings
 }
 
-const strictness: Readonly<Record<GateState, number>> = { enabled: 0, disabled: 1, tripped: 2 }
-
 /**
  * Joins the gates of a project and of an agent: the stricter one holds, and the settings of the agent come first. A project whose gate is
  * missing or cannot be read is tripped. Pure. Source: S3-10.
@@ -68,6 +68,6 @@ export function effectiveGate(project: Gate | undefined, agent: Gate | undefined
 
 /** An unknown word counts as tripped. */
 function stricter(one: GateState, other: GateState = 'enabled'): GateState {
-  const known = (state: GateState): GateState => (gateStates.includes(state) ? state : 'tripped')
+  const known = (state: GateState): GateState => (state in strictness ? state : 'tripped')
   return strictness[known(one)] >= strictness[known(other)] ? known(one) : known(other)
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
 import { type BridgeAccount, noRecovery, type ParkedReason, type Recovery, type RecoveryMode } from './recovery.ts'
 
 interface Row {
@@ -34,14 +34,8 @@ const columns =
   evidence, acted_for as "actedFor", abandoned, acts, deferrals, pulsed_at as "pulsedAt", pulsed_for as "pulsedFor",
   parked_since as "parkedSince", parked_until as "parkedUntil", parked_open as "parkedOpen", parked_reason as "parkedReason",
   parked_detail as "parkedDetail", decision, bridge, bridge_at as "bridgeAt"`)
-const ofAgents = new ListStatement<object, Row>(
-  (ids) => sql`select ${columns} from recovery where agent_id in (${ids})`,
-)
 const ofAgent = statement<{ agentId: string }, Row>(
   sql`select ${columns} from recovery where agent_id = ${p('agentId')}`,
-)
-const ofProject = statement<{ projectId: string; after: string; limit: number }, Row>(
-  sql`select ${columns} from recovery where project_id = ${p('projectId')} and agent_id > ${p('after')} order by agent_id ${limited}`,
 )
 const insert = statement<{ agentId: string; projectId: string }>(
   sql`insert into recovery (agent_id, project_id) values (${p('agentId')}, ${p('projectId')}) on conflict (agent_id) do nothing`,
@@ -55,26 +49,19 @@ const save = statement<Row>(sql`update recovery set epoch = ${p('epoch')}, mode 
 const saveAccount = statement<{ agentId: string; bridge: string; now: number }>(
   sql`update recovery set bridge = ${p('bridge')}, bridge_at = ${p('now')} where agent_id = ${p('agentId')}`,
 )
+const parkedOf = statement<{ agentId: string }, { until: number | null }>(
+  sql`select parked_until as "until" from recovery where agent_id = ${p('agentId')}`,
+)
+const parkedAmong = new ListStatement<object, { agentId: string; until: number; open: number; reason: string }>(
+  (ids) => sql`select agent_id as "agentId", parked_until as "until", parked_open as "open", parked_reason as "reason"
+    from recovery where agent_id in (${ids}) and parked_until is not null`,
+)
 const remove = statement<{ agentId: string }>(sql`delete from recovery where agent_id = ${p('agentId')}`)
 
 /** Returns what recovery knows of an agent; of one that it knows nothing of, the beginning. */
 export async function findRecovery(db: Reader, agentId: string, projectId: string): Promise<Recovery> {
   const row = await db.get(ofAgent, { agentId })
   return row ? fromRow(row) : noRecovery(agentId, projectId)
-}
-
-/** Returns what recovery knows of agents, by the agent. */
-export async function findRecoveries(db: Reader, agentIds: readonly string[]): Promise<Map<string, Recovery>> {
-  const rows = await ofAgents.all(db, {}, agentIds)
-  return new Map(rows.map((row) => [row.agentId, fromRow(row)]))
-}
-
-/** A page of what recovery knows in a project, in the order of the agents' ids. */
-export async function pageRecoveries(
-  db: Reader,
-  page: { readonly projectId: string; readonly after: string; readonly limit: number },
-): Promise<Recovery[]> {
-  return (await db.all(ofProject, page)).map(fromRow)
 }
 
 /** Writes what recovery knows of an agent, but for the account of its bridge. The caller has locked the agent. */
@@ -110,6 +97,20 @@ export async function saveBridgeAccount(
 ): Promise<void> {
   await tx.run(insert, { agentId, projectId })
   await tx.run(saveAccount, { agentId, bridge: JSON.stringify(account), now: tx.now })
+}
+
+/** Why mail to an agent waits: its harness is at a limit. `until`: ms since the epoch; null: until a person acts. */
+export interface Held {
+  readonly reason: string
+  readonly until: number | null
+}
+
+/** Returns those of the agents that are parked, by their ids. */
+export async function findParked(db: Reader, agentIds: readonly string[]): Promise<Map<string, Held>> {
+  const rows = await parkedAmong.all(db, {}, agentIds)
+  return new Map(
+    rows.map(({ agentId, until, open, reason }) => [agentId, { reason, until: open === 1 ? null : until }]),
+  )
 }
 
 export async function deleteRecoveryOf(tx: Transaction, agentId: string): Promise<void> {
@@ -155,10 +156,6 @@ function fromRow(row: Row): Recovery {
     bridge: bridge === null ? null : (JSON.parse(bridge) as BridgeAccount),
   }
 }
-
-const parkedOf = statement<{ agentId: string }, { until: number | null }>(
-  sql`select parked_until as "until" from recovery where agent_id = ${p('agentId')}`,
-)
 
 /** Until when an agent is parked, ms since the epoch; null: it is not, or its time is over. */
 export async function parkedUntilOf(db: Reader, agentId: string): Promise<number | null> {

@@ -29,7 +29,7 @@ export const parkedReasons = ['usage-limit', 'rate-limit', 'spend-cap'] as const
 export type ParkedReason = (typeof parkedReasons)[number]
 
 /** Why an agent's bridge can start its harness anew: it has a recipe, and that was tried. */
-export type RestartRecipe = 'none' | 'unproven' | 'proven'
+type RestartRecipe = 'none' | 'unproven' | 'proven'
 
 /** What a bridge says of itself and of the harness of one agent. Instants are ISO 8601. */
 export interface BridgeAccount {

@@ -9,7 +9,7 @@ import { type Decision, decide, isWake, ownAct, routeOf } from './policy.ts'
 export type NonWake =
   | Decision
   /** It is sent when the subscription is sent for again. */
-  | { readonly action: 'wait'; readonly reason: 'paused' | 'degraded' | 'no_channel' }
+  | { readonly action: 'wait'; readonly reason: 'paused' | 'degraded' | 'no_channel' | 'usage_limit' }
   /** The agent knows of it already. */
   | { readonly action: 'skip'; readonly reason: 'told_elsewhere' | 'already_in_hand' }
 
@@ -50,8 +50,9 @@ function decisionOn(subscription: WakeSubscription, event: LogEvent): Decision {
   return decide(wakePolicy, routeOf(harnessTarget), presenceOf(undefined, event.createdAt))
 }
 
-function waitOf({ status, harnessTarget }: WakeSubscription): NonWake | undefined {
+function waitOf({ status, harnessTarget, parkedUntil }: WakeSubscription): NonWake | undefined {
   if (status === 'paused' || status === 'degraded') return { action: 'wait', reason: status }
   if (status !== 'active' || !isDeliverable(harnessTarget)) return { action: 'wait', reason: 'no_channel' }
+  if (parkedUntil !== null) return { action: 'wait', reason: 'usage_limit' }
   return undefined
 }

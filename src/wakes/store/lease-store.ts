@@ -68,11 +68,14 @@ const renew = statement<{ id: string; owner: string; leasedUntil: number }>(
 const requeue = statement<{ id: string; owner: string; dueAt: number }>(
   sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
-// Nothing waits longer than a window or a lease. The run of a leased subscription renews its lease from here.
+// Nothing waits longer than a window, a park or a lease. The run of a leased subscription renews its lease from here.
+const windowEnd = sql`cast(${p('now')} as bigint) + coalesce_ms`
+const latest = sql`case when lease_owner is not null then cast(${p('leasedUntil')} as bigint)
+    when parked_until > ${windowEnd} then parked_until else ${windowEnd} end`
 const shortenWaits = statement<{ now: number; leasedUntil: number }>(sql`update subscription
-  set due_at = case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end
+  set due_at = ${latest}
   where status = 'active' and due_at > ${p('now')}
-    and due_at > case when lease_owner is null then cast(${p('now')} as bigint) + coalesce_ms else cast(${p('leasedUntil')} as bigint) end`)
+    and due_at > ${latest}`)
 const requeueEvery = statement<{ now: number }>(
   sql`update subscription set lease_owner = null, due_at = ${p('now')} where lease_owner is not null`,
 )

@@ -80,7 +80,13 @@ const profile = {
   defaultWakePolicy: 'immediate',
 }
 const harness = { cwd: '/home/mallory', sessionId: 'h-1' }
-const presence = { state: 'active', source: 'mcp-client', activeTurnId: 't-1', capabilities: ['steer'] }
+const presence = {
+  state: 'active',
+  source: 'mcp-client',
+  activeTurnId: 't-1',
+  capabilities: ['steer'],
+  contextTokens: 1,
+}
 const owner = { pid: 7, startedAt: instant }
 
 const agents: readonly Operation[] = [
@@ -213,7 +219,51 @@ const sessions: readonly Operation[] = [
   get('sessions', '/v1/sessions', { status: 'ended', limit: '5', pageToken: ':session' }),
   get('session', '/v1/sessions/:session'),
   put('beat', '/v1/sessions/:spareSession', { presence, harness }),
-  remove('end session', '/v1/sessions/:spareSession'),
+  remove('end session', '/v1/sessions/:spareSession', { by: 'person' }),
+]
+
+const account = {
+  startedAt: instant,
+  starts: 1,
+  lastAcceptAt: instant,
+  lastSweepAt: instant,
+  late: [{ step: 'wake', count: 1 }],
+  restart: 'proven',
+  harness: 'codex',
+  process: owner,
+  seen: true,
+}
+const settings = {
+  staleAfterSeconds: 600,
+  bootTimeoutSeconds: 900,
+  abandonedMax: 3,
+  restartsPerHour: 3,
+  nudgesPerHour: 6,
+  maxContextTokens: 0,
+}
+const gate = {
+  agent: '@mallory',
+  nudges: 'enabled',
+  restarts: 'disabled',
+  reason: 'r',
+  settings,
+  proof: 'p',
+  backlog: 'skip',
+}
+
+const recovery: readonly Operation[] = [
+  get('recovery', '/v1/recovery', { agent: '@mallory', limit: '5', pageToken: '' }),
+  get('heartbeat', '/v1/heartbeat', { agent: '@mallory', limit: '5', pageToken: '' }),
+  get('gate', '/v1/gate', { agent: '@mallory' }),
+  asOperator(patch('change gate', '/v1/gate', gate)),
+  get('parked', '/v1/parked', { agent: '@mallory' }),
+  put('park', '/v1/parked', { until: null, reason: 'usage-limit', detail: 'd' }),
+  remove('unpark', '/v1/parked', { agent: '@mallory' }),
+  put('account', '/v1/recovery/bridge', account),
+  refused(post('begin act', '/v1/recovery/acts', { epoch: 1 })),
+  refused(
+    post('report act', '/v1/recovery/acts/1/report', { outcome: 'failed', pid: 1, startedAt: instant, detail: 'd' }),
+  ),
 ]
 
 const rights: readonly Operation[] = [
@@ -283,6 +333,7 @@ export const restOperations: readonly Operation[] = [
   ...tasks,
   ...mail,
   ...sessions,
+  ...recovery,
   ...rights,
   ...administration,
   ...log,

@@ -50,6 +50,8 @@ export interface RecipientView extends ProgressView {
   readonly agent: string
   /** The strongest step of the newest wake that a stream brought it: to the sender without what is the reader's own. */
   readonly wake?: VisibleEvidence
+  /** Why unread mail waits: the harness of its recipient is at a limit. `until` null: until a person acts. Source: D50. */
+  readonly held?: { readonly reason: string; readonly until: string | null }
   readonly updatedAt: string
 }
 
@@ -139,8 +141,14 @@ function messageFields(message: MailMessage, from: string): Omit<MessageFields, 
 }
 
 function recipientView(recipient: NamedRecipient): RecipientView {
-  const { agent, wake, updatedAt } = recipient
-  return { agent, ...progressView(recipient), ...(wake ? { wake } : {}), updatedAt: instant(updatedAt) }
+  const { agent, wake, held, updatedAt } = recipient
+  return {
+    agent,
+    ...progressView(recipient),
+    ...(wake ? { wake } : {}),
+    ...(held ? { held: { reason: held.reason, until: instantOrNull(held.until) } } : {}),
+    updatedAt: instant(updatedAt),
+  }
 }
 
 function progressView(recipient: Recipient): ProgressView {

@@ -1,7 +1,8 @@
+import { Problem } from '../../../errors.ts'
 import { beginAct, type Order, reportAct, reportBridge } from '../../../recovery/acts.ts'
 import { changeGate, type GateContext } from '../../../recovery/change-gate.ts'
 import { findingsOf } from '../../../recovery/evidence.ts'
-import { endPark, park, requireOwnAgent } from '../../../recovery/parking.ts'
+import { endPark, park } from '../../../recovery/parking.ts'
 import { readFacts } from '../../../recovery/read-facts.ts'
 import { requireAddressed } from '../../../registry/agents/addresses.ts'
 import { findAgentById, listAgentsAfter } from '../../../registry/agents/agent-store.ts'
@@ -50,8 +51,8 @@ export const recoveryRoutes = [
     what: 'read the gate',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     query: agentQuery.pick({ agent: true }),
-    handle: async ({ caller, query }, { recovery: { db } }) => {
-      const agent = caller.kind === 'agent' ? ownAgent(caller) : await namedAgent(db, caller, query.agent)
+    handle: async (caller, query, db) => {
+      const agent = await namedAgent(db, caller, query.agent)
       const { effective } = await readGates(db, caller.projectId, agent?.id ?? '')
       return gateView(effective, agent?.handle)
     },
@@ -117,8 +118,7 @@ export const recoveryRoutes = [
     what: 'begin a restart',
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'soon' },
     body: actInput,
-    handle: async ({ caller, body }, { recovery }) =>
-      orderView(await beginAct(recovery, caller, body.epoch)),
+    handle: async ({ caller, body }, { recovery }) => orderView(await beginAct(recovery, caller, body.epoch)),
   }),
   route('POST /v1/recovery/acts/:epoch/report', {
     name: 'recovery.report',
@@ -181,20 +181,27 @@ async function agentsOf(
   return pageOf(found, limit, ({ handle }) => handle)
 }
 
-/** The caller's own agent, or the one that an operator names. Errors: `invalid-request`, `forbidden`. */
+/** The caller's own agent, or the one that an operator names. Errors: `invalid-request`, `forbidden`, `agent-not-found`. */
 async function oneAgent(db: Db, caller: Caller, address: string | undefined): Promise<Named> {
-  if (caller.kind === 'agent') return ownAgent(caller)
   const named = await namedAgent(db, caller, address)
   if (named) return named
-  requireOwnAgent(caller)
-  return ownAgent(caller)
+  throw new Problem('invalid-request', {
+    field: 'agent',
+    detail: 'agent: is required of an operator, e.g. agent=@donna.',
+  })
 }
 
-const ownAgent = ({ id, identity, projectId }: Caller): Named => ({ id, handle: identity, projectId })
-
+/** The same; undefined where an operator names none. */
 async function namedAgent(db: Db, caller: Caller, address: string | undefined): Promise<Named | undefined> {
-  if (address === undefined) return undefined
+  const own = { id: caller.id, handle: caller.identity, projectId: caller.projectId }
+  if (address === undefined) return caller.kind === 'agent' ? own : undefined
   const { id } = await requireAddressed(db, caller, address, 'agent')
+  if (caller.kind === 'agent' && id !== caller.id) {
+    throw new Problem('forbidden', {
+      field: 'agent',
+      detail: 'agent: an agent sees its own recovery only. Leave it out.',
+    })
+  }
   const agent = await findAgentById(db, id)
   return agent && { id: agent.id, handle: agent.handle, projectId: agent.projectId }
 }

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
+import { gateOf } from './acts.ts'
+
+// S3-10
+test('in a new project nudges are enabled and restarts are not; a project without a gate is tripped', async () => {
+  await using gateway = await startGateway()
+  expect(await gateOf(gateway)).toMatchObject({ nudges: 'enabled', restarts: 'disabled', reason: null })
+  await gateway.call('POST', '/v1/projects', { project: 'web' })
+  const headers = { 'Rouse-Project': 'web' }
+  expect((await gateway.call('GET', '/v1/gate', undefined, { headers })).body).toMatchObject({ nudges: 'enabled' })
+  await besideStore(gateway.dataDir, "delete from gate where project_id = 'default'")
+  expect(await gateOf(gateway)).toMatchObject({
+    nudges: 'tripped',
+    restarts: 'tripped',
+    since: null,
+    reason: 'The gate of the project is missing.',
+  })
+})
+
+test('the stricter of the gates of a project and of its agent holds', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  await gateway.call('PATCH', '/v1/gate', {
+    agent: '@donna',
+    restarts: 'enabled',
+    settings: { staleAfterSeconds: 120 },
+  })
+  expect(await gateOf(gateway, '?agent=@donna')).toMatchObject({
+    agent: '@donna',
+    nudges: 'enabled',
+    restarts: 'disabled',
+    settings: { staleAfterSeconds: 120, bootTimeoutSeconds: 900 },
+  })
+  await gateway.call('PATCH', '/v1/gate', { restarts: 'enabled', nudges: 'disabled', reason: 'tonight' })
+  // An agent sees its own.
+  const { body } = await gateway.call('GET', '/v1/gate', undefined, { key: donna.key })
+  expect(body).toMatchObject({ agent: '@donna', nudges: 'disabled', restarts: 'enabled', reason: 'tonight' })
+  const refused = await gateway.call('PATCH', '/v1/gate', { nudges: 'enabled' }, { key: donna.key })
+  expect(refused.status).toBe(403)
+})
+
+test('a tripped gate opens with a wake test that came full circle since, and with a choice for what waits', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  const test = async () => {
+    const input = { to: '@donna', subject: 'Wake test 1a2b3c4d', wakePolicy: 'immediate' }
+    return (await gateway.call('POST', '/v1/messages', input)).body.messageId as string
+  }
+  const ack = (id: string) => gateway.call('POST', `/v1/messages/${id}/status`, { status: 'acked' }, { key: donna.key })
+  const early = await test()
+  await ack(early)
+  clock.advance(1_000)
+  const columns = 'project_id, agent_id, nudges, restarts, reason, changed_by, since'
+  await besideStore(
+    gateway.dataDir,
+    `insert into gate (${columns}) select 'default', id, 'tripped', 'tripped', 'too many', '@gateway', ? from agent where handle = '@donna'`,
+    clock.now(),
+  )
+  const open = (fields: object) => gateway.call('PATCH', '/v1/gate', { agent: '@donna', nudges: 'enabled', ...fields })
+  expect((await open({})).body).toMatchObject({ status: 400, field: 'proof' })
+  expect((await open({ proof: early })).body).toMatchObject({ status: 400, field: 'backlog' })
+  expect((await open({ proof: early, backlog: 'skip' })).body).toMatchObject({ status: 400, field: 'proof' })
+  clock.advance(1_000)
+  const late = await test()
+  expect((await open({ proof: late, backlog: 'skip' })).body).toMatchObject({ status: 400, field: 'proof' })
+  await ack(late)
+  await gateway.send('donna', 'waits')
+  await receiver.waitFor(3)
+  const { status, body } = await open({ proof: late, backlog: 'digest' })
+  expect([status, body]).toMatchObject([200, { nudges: 'enabled', restarts: 'disabled', reason: null }])
+  const wakes = await receiver.waitFor(4)
+  expect(wakes.at(-1)!.body).toMatchObject({ eventType: 'wake/digest', payload: { reason: 'waiting' } })
+})

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { advanceUntil, eventsOf } from '../wakes/acts.ts'
+import { minute, pass } from './acts.ts'
+
+const hour = 60 * minute
+const limitMs = 15 * minute
+
+// D50
+test('a parked agent is not woken until the reset; its mail waits, and its sender sees why', async () => {
+  const clock = new FakeClock()
+  await using first = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await first.addAgent('donna')
+  const lola = await first.addAgent('lola')
+  const { id } = await first.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  const until = new Date(clock.now() + limitMs).toISOString()
+  const limit = { until, reason: 'usage-limit', detail: 'five-hour window' }
+  const { body: parked } = await first.call('PUT', '/v1/parked', limit, { key: donna.key })
+  expect(parked).toMatchObject({ agent: '@donna', parked: limit })
+  const mail = { to: '@donna', subject: 'x' }
+  const { body: sent } = await first.call('POST', '/v1/messages', mail, { key: lola.key })
+  const read = (gateway: typeof first) =>
+    gateway.call('GET', `/v1/messages/${sent.messageId}`, undefined, { key: lola.key })
+  expect((await read(first)).body.recipients[0]).toMatchObject({
+    status: 'sent',
+    held: { reason: 'usage-limit', until },
+  })
+  const held = await first.call('GET', `/v1/wake-subscriptions/${id}/held`, undefined, { key: donna.key })
+  expect(held.body.held).toMatchObject([{ action: 'wait', reason: 'usage_limit' }])
+  await first.stop()
+  // It holds across a restart of the gateway.
+  await using gateway = await startGateway({ dataDir: first.dataDir, overrides: { clock } })
+  await pass(gateway, clock, 10 * minute)
+  expect(receiver.wakes).toEqual([])
+  await gateway.call('POST', '/v1/messages', { ...mail, subject: 'y' }, { key: lola.key })
+  await advanceUntil(
+    clock,
+    minute,
+    async () => receiver.wakes.length,
+    (count) => count > 0,
+  )
+  expect(clock.now()).toBeGreaterThanOrEqual(Date.parse(until))
+  expect(receiver.wakes[0]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 2 } })
+  await advanceUntil(
+    clock,
+    minute,
+    () => eventsOf(gateway, 'recovery.unparked'),
+    (events) => events.length > 0,
+  )
+  expect((await read(gateway)).body.recipients[0]).not.toHaveProperty('held')
+  expect((await gateway.call('GET', '/v1/parked', undefined, { key: donna.key })).body.parked).toBe(null)
+})
+
+test('a spend cap holds until a person ends it; then what waits is sent at once', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata: { coalesceWindow: 0 } })
+  await gateway.call('PUT', '/v1/parked', { until: null, reason: 'spend-cap' }, { key: donna.key })
+  await gateway.send('donna', 'waits')
+  await pass(gateway, clock, 10 * minute)
+  expect(receiver.wakes).toEqual([])
+  expect((await gateway.call('GET', '/v1/parked?agent=@donna')).body.parked).toMatchObject({ until: null })
+  expect((await gateway.call('DELETE', '/v1/parked?agent=@donna')).status).toBe(204)
+  clock.advance(0)
+  await receiver.waitFor(1)
+  const changes = (await eventsOf(gateway)).filter(({ type }) => type.startsWith('recovery.'))
+  expect(changes.map(({ data }) => data.change)).toEqual(['parked', 'unparked'])
+})
+
+test('a subscription that is made meanwhile waits too, and an instant that cannot be right is refused', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const at = (ms: number) => new Date(clock.now() + ms).toISOString()
+  for (const until of [at(-1), at(9 * 24 * hour), 'tomorrow']) {
+    const { status, body } = await gateway.call(
+      'PUT',
+      '/v1/parked',
+      { until, reason: 'usage-limit' },
+      { key: donna.key },
+    )
+    expect([status, body.field]).toEqual([400, 'until'])
+  }
+  await gateway.call('PUT', '/v1/parked', { until: at(limitMs), reason: 'usage-limit' }, { key: donna.key })
+  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  await gateway.send('donna', 'waits')
+  await pass(gateway, clock, 10 * minute)
+  expect(receiver.wakes).toEqual([])
+  await advanceUntil(
+    clock,
+    minute,
+    async () => receiver.wakes.length,
+    (count) => count > 0,
+  )
+})
