@@ -7,6 +7,7 @@ import { mailCases } from './mail-cases.ts'
 import { mcpCases } from './mcp-cases.ts'
 import { problemCases } from './problem-cases.ts'
 import { pushCases } from './push-cases.ts'
+import { recoveryCases } from './recovery-cases.ts'
 import { refusalCases } from './refusal-cases.ts'
 import { registryCases } from './registry-cases.ts'
 import { signatureCases } from './signature-cases.ts'
@@ -33,5 +34,6 @@ export const cases: readonly FixtureCase[] = [
   ...subscriptionCases,
   ...streamCases,
   ...eventCases,
+  ...recoveryCases,
   ...mcpCases,
 ]

@@ -97,12 +97,40 @@ export const wakeCases: readonly FixtureCase[] = [
   wake('signing-key-rotated', 'A subscription has a new key. The old one signs too, until `previousKeyUntil`.', () =>
     single(signal('subscription.key_rotated', { previousKeyUntil: '2026-04-27T10:00:00.000Z' })),
   ),
+  wake('heartbeat-pulse', 'A nudge: no mail, but why, and the one next action.', () =>
+    single(signal('heartbeat.pulse', pulse)),
+  ),
+  wake('recovery', 'The harness of an agent is to be started anew.', () =>
+    single(signal('recovery.ordered', { change: 'ordered', mode: 'restart', epoch: 3, reason: 'session_gone', since })),
+  ),
+  wake('gate-changed', 'The gate of an agent has tripped: recovery does nothing for it until a person opens it.', () =>
+    single(
+      signal('gate.changed', {
+        nudges: 'tripped',
+        restarts: 'tripped',
+        reason: 'too many acts within an hour',
+        changedBy: '@gateway',
+        since,
+      }),
+    ),
+  ),
   wake(
     'test',
     'What `POST /v1/wake-subscriptions/{id}/test` sends. It repeats the watermark, so that it moves none.',
     () => made({ eventType: 'wake/test', payload: { requestedBy: '@donna' }, logId: 12345, prevLogId: 12345 }),
   ),
 ]
+
+const since = '2026-04-26T09:30:00.000Z'
+const pulse = {
+  mode: 'nudge',
+  reason: 'unread_mail_and_open_task',
+  unread: 2,
+  openTasks: 1,
+  oldestAt: since,
+  next: 'Read your inbox.',
+  contextTokens: 48_000,
+}
 
 function wake(name: string, shows: string, emission: () => Emission): FixtureCase {
   return { folder: `wakes/${name}`, shows, render: () => signedWake(emission()) }

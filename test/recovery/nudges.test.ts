@@ -50,6 +50,7 @@ test('a silent session with unread mail gets one nudge by its proven route, and 
     candidates: [{ kind: 'idle_out_candidate', grade: 'candidate' }],
     actsLastHour: { nudges: 1, restarts: 0 },
   })
+  clock.advance(1_000)
   await gateway.call('GET', '/v1/inbox?unread=true', undefined, { key: donna.key })
   await passing(
     clock,

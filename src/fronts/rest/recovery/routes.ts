@@ -51,7 +51,7 @@ export const recoveryRoutes = [
     what: 'read the gate',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     query: agentQuery.pick({ agent: true }),
-    handle: async (caller, query, db) => {
+    handle: async ({ caller, query }, { recovery: { db } }) => {
       const agent = await namedAgent(db, caller, query.agent)
       const { effective } = await readGates(db, caller.projectId, agent?.id ?? '')
       return gateView(effective, agent?.handle)

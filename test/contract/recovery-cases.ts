@@ -1,0 +1,124 @@
+import { eventView } from '../../src/fronts/rest/events/view.ts'
+import type { LogEvent, NewEvent } from '../../src/log/event.ts'
+import { deferredEvent, gateEvent, pulseEvent, recoveryEvent } from '../../src/recovery/recovery-event.ts'
+import { eventTypes } from '../../src/words/events.ts'
+import { factsOf, noon, present } from '../recovery/facts.ts'
+import type { TestAgent } from '../support/gateway.ts'
+import { besideStore } from '../support/store.ts'
+import { inWorld, type World } from './exchange.ts'
+import { type FixtureCase, pretty } from './fixture.ts'
+import { ask, done, get, rest } from './rest-requests.ts'
+import { together } from './together.ts'
+
+interface Scene extends World {
+  readonly donna: TestAgent
+}
+
+const account = {
+  startedAt: '2026-04-26T09:00:00.000Z',
+  starts: 2,
+  lastAcceptAt: '2026-04-26T09:59:00.000Z',
+  lastSweepAt: '2026-04-26T09:59:59.000Z',
+  late: [{ step: 'wake', count: 1 }],
+  restart: 'proven',
+  harness: 'codex',
+  seen: false,
+}
+
+/** As the checker orders a restart, which takes it twelve minutes. */
+const order = `update recovery set epoch = 1, mode = 'restart', since = ?, evidence = '{}', acted_for = 'x', acts = ?`
+
+const recoveryExchanges = together<Scene>(
+  (play) =>
+    inWorld(async (world) => {
+      const donna = await world.gateway.addAgent('@donna')
+      await play({ ...world, donna })
+    }),
+  [
+    rest('recovery/gate', 'What recovery may do in a new project.', () => get('/v1/gate')),
+    rest(
+      'recovery/gate-change',
+      'The operator lets bridges start the harness of one agent anew.',
+      async ({ gateway }) => {
+        await done(gateway, ask('PATCH', '/v1/gate', { restarts: 'enabled' }))
+        const change = { agent: '@donna', restarts: 'enabled', reason: 'tonight', settings: { restartsPerHour: 2 } }
+        return ask('PATCH', '/v1/gate', change)
+      },
+    ),
+    rest(
+      'recovery/account',
+      'A bridge gives account of itself; there is an order for it.',
+      async ({ gateway, clock, donna }) => {
+        await done(gateway, ask('PUT', '/v1/recovery/bridge', account, donna))
+        await besideStore(gateway.dataDir, order, clock.now(), JSON.stringify([{ mode: 'restart', at: clock.now() }]))
+        return ask('PUT', '/v1/recovery/bridge', account, donna)
+      },
+    ),
+    rest('recovery/begin', 'The bridge begins it.', ({ donna }) =>
+      ask('POST', '/v1/recovery/acts', { epoch: 1 }, donna),
+    ),
+    rest('recovery/list', 'The restart is in flight.', () => get('/v1/recovery')),
+    rest('recovery/report', 'The start has failed.', ({ donna }) =>
+      ask('POST', '/v1/recovery/acts/1/report', { outcome: 'failed', detail: 'exit code 1' }, donna),
+    ),
+    rest('recovery/heartbeat', 'No route has proved itself, so the agent depends on the heartbeat.', () =>
+      get('/v1/heartbeat'),
+    ),
+    rest('recovery/park', 'The harness of an agent is at its usage limit.', ({ donna }) =>
+      ask(
+        'PUT',
+        '/v1/parked',
+        { until: '2026-04-26T14:00:00.000Z', reason: 'usage-limit', detail: 'five hours' },
+        donna,
+      ),
+    ),
+    rest('recovery/parked', 'Until when, and why.', () => get('/v1/parked?agent=donna')),
+    rest('recovery/unpark', 'A person ends it.', () => ask('DELETE', '/v1/parked?agent=donna')),
+  ],
+)
+
+const donna = { id: 'agent_donna', handle: '@donna' }
+const ordered = { change: 'ordered', mode: 'nudge', epoch: 1, reason: 'silent_with_reason', since: noon } as const
+
+/** The events that the passing of time brings, as the log shows them. */
+const silence: readonly NewEvent[] = [
+  recoveryEvent('recovery.ordered', donna, ordered),
+  pulseEvent(donna, factsOf(), 'nudge'),
+  recoveryEvent('recovery.ended', donna, { ...ordered, change: 'cleared', reason: 'it has acted' }),
+  deferredEvent(donna, factsOf({ session: present('waitingOnApproval') })),
+  recoveryEvent('recovery.parked', donna, { change: 'parked', reason: 'spend-cap', until: null, since: noon }),
+  recoveryEvent('recovery.unparked', donna, { change: 'unparked', reason: '@operator ended it', since: noon }),
+  gateEvent('@donna', donna.id, {
+    nudges: 'tripped',
+    restarts: 'tripped',
+    reason: 'no act has led to a sign of life',
+    changedBy: '@gateway',
+    since: noon,
+  }),
+]
+
+export const recoveryCases: readonly FixtureCase[] = [
+  ...recoveryExchanges,
+  {
+    folder: 'events/recovery',
+    shows:
+      'A silent agent is nudged and acts; later its harness waits for a person for long, it is parked, and its gate trips.',
+    render: async () => ({ 'events.json': pretty(silence.map(shown)) }),
+  },
+]
+
+function shown(event: NewEvent, index: number) {
+  const { type, actor, data } = event
+  const row: LogEvent = {
+    projectId: 'default',
+    logId: index + 1,
+    type,
+    trigger: eventTypes[type],
+    taskId: null,
+    actor,
+    actorId: null,
+    data,
+    createdAt: noon,
+  }
+  return eventView(row)
+}
