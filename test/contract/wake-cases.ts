@@ -100,6 +100,9 @@ export const wakeCases: readonly FixtureCase[] = [
   wake('heartbeat-pulse', 'A nudge: no mail, but why, and the one next action.', () =>
     single(signal('heartbeat.pulse', pulse)),
   ),
+  wake('digest-with-heartbeat', 'A nudge and a message of one window.', () =>
+    digest([signal('heartbeat.pulse', pulse), messageSent(12351)]),
+  ),
   wake('recovery', 'The harness of an agent is to be started anew.', () =>
     single(signal('recovery.ordered', { change: 'ordered', mode: 'restart', epoch: 3, reason: 'session_gone', since })),
   ),
