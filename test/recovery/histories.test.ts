@@ -16,10 +16,11 @@ const happening = fc.oneof(
 type Happening = typeof happening extends fc.Arbitrary<infer H> ? H : never
 
 function play(world: Simulation, one: Happening): void {
-  if (one.what === 'pass') return world.pass(one.minutes * minute)
-  if (one.what === 'report') return world.session ? world.report(one.state) : undefined
-  if (one.what === 'end') return world.end(one.reason as 'ended')
-  if (one.what === 'gate') world.gate = { ...world.gate, nudges: one.state, restarts: one.state } as typeof world.gate
+  if (one.what === 'pass') world.pass(one.minutes * minute)
+  else if (one.what === 'report') void (world.session && world.report(one.state))
+  else if (one.what === 'end') world.end(one.reason as 'ended')
+  else if (one.what === 'gate')
+    world.gate = { ...world.gate, nudges: one.state, restarts: one.state } as typeof world.gate
   else if (one.what === 'sleep' && 'minutes' in one) world.sleep(one.minutes * minute)
   else if (one.what === 'park' && 'minutes' in one) world.park(one.minutes * minute)
   else if (one.what === 'gateway') world.gatewayRestarts()
