@@ -3,6 +3,7 @@ import type { AdapterContext, HarnessSession, OutgoingWake, WakeEnd, WakeTools }
 import { startLocalServer } from '../../src/bridge/local/server.ts'
 import { opencodeRow as row } from '../../src/harnesses/opencode/adapter/opencode-adapter.ts'
 import { newUlid } from '../../src/lib/ids.ts'
+import { noProof } from '../bridge/local/no-proof.ts'
 import { until } from '../support/until.ts'
 import { startFakeModel } from './fake-model.ts'
 import { openOffice } from './office.ts'
@@ -28,7 +29,7 @@ export async function openOpencodeDesk(opencode: string) {
   Object.assign(office.env, opencodeQuiet)
   const ask = '\n  "permission": { "bash": "ask", "edit": "ask" },'
   office.write('.config/opencode/opencode.jsonc', opencodeConfig(model.url, ask))
-  let server = await startLocalServer({ env: office.env, status: async () => ({}), note: () => {} })
+  let server = await startLocalServer({ env: office.env, status: async () => ({}), prove: noProof, note: () => {} })
   const terminals: Terminal[] = []
   const contextOf = (): AdapterContext => ({
     env: office.env,
@@ -98,7 +99,7 @@ export async function openOpencodeDesk(opencode: string) {
     turnsOf: (wake: OutgoingWake) => seen.filter((last) => last.includes(wake.id)).length,
     restartBridge: async () => {
       await server[Symbol.asyncDispose]()
-      server = await startLocalServer({ env: office.env, status: async () => ({}), note: () => {} })
+      server = await startLocalServer({ env: office.env, status: async () => ({}), prove: noProof, note: () => {} })
       adapter = row.create(contextOf())
     },
     async [Symbol.asyncDispose]() {

@@ -2,6 +2,7 @@ import type { Io } from '../../client/io.ts'
 import type { PresenceState } from '../../words/presence.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
 import type { OutgoingWake } from '../wake-text.ts'
+import type { ProofState } from './protocol.ts'
 
 /** A client has said that it does not take a wake: it is not in its harness. */
 export class WakeDeclined extends Error {}
@@ -84,8 +85,10 @@ export interface LocalServer extends LocalClients, AsyncDisposable {
 export interface LocalServerOptions {
   /** The user's environment: it says where the socket is. */
   readonly env: Io['env']
-  /** What a client that sends `{"type":"status"}` is answered with, as one line of JSON (`askStatus` in `local/ask-status.ts`). */
+  /** What a client that sends `{"type":"status"}` is answered with, as one line of JSON (`askStatus` in `local/ask-bridge.ts`). */
   readonly status: () => Promise<object>
+  /** Begins the proof of a recipe, or says how it stands. `agent`: `@donna`, or the name of a profile. */
+  readonly prove: (agent: string, run: string) => Promise<ProofState>
   /** A line for the user. */
   readonly note: (text: string) => void
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { AttachedConnection } from './attached-connection.ts'
 import { LineSplitter, LineTooLong } from './line-splitter.ts'
 import { type ClientMessage, type MessageOf, readMessage } from './messages.ts'
+import type { ProofState } from './protocol.ts'
 import { type BridgeMessage, lineOf, localLimits } from './protocol.ts'
 
 /** What the bridge does with what its clients say. */
@@ -13,6 +14,7 @@ export interface LocalEvents {
   reported(report: MessageOf<'report'>): void
   hooked(hook: MessageOf<'hook'>): void
   status(): Promise<object>
+  prove(asked: MessageOf<'prove'>): Promise<ProofState>
 }
 
 /** What a client may leave unread: a wake has two kilobytes, the status of a thousand agents a megabyte. */
@@ -68,6 +70,7 @@ export class LocalConnection {
     if (message.type === 'report') this.#events.reported(message)
     else if (message.type === 'hook') this.#events.hooked(message)
     else if (message.type === 'status') void this.#tellStatus()
+    else if (message.type === 'prove') void this.#tellProof(message)
     else if (message.type === 'attach') return this.#attach(message)
     else if (!this.#client) return `type: "${message.type}" comes after "attach".`
     else this.#actOf(this.#client, message)
@@ -80,6 +83,15 @@ export class LocalConnection {
       this.#write({ type: 'status', status: await this.#events.status() })
     } catch {
       this.#refuse('The bridge cannot tell its status now.')
+    }
+  }
+
+  /** Never rejects. */
+  async #tellProof(asked: MessageOf<'prove'>): Promise<void> {
+    try {
+      this.#write({ type: 'proof', ...(await this.#events.prove(asked)) })
+    } catch {
+      this.#refuse('The bridge cannot prove a recipe now.')
     }
   }
 

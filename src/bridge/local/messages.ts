@@ -88,6 +88,14 @@ const hook = z.object({
 })
 
 const status = z.object({ type: z.literal('status') })
+
+/** Proves the recipe of an agent, or asks how the proof of that name stands. */
+const prove = z.object({
+  type: z.literal('prove'),
+  /** `@donna`, or the name of a profile. */
+  agent: oneLine(200),
+  run: z.string().regex(/^[0-9a-f]{16}$/, 'must be 16 hexadecimal digits'),
+})
 const pong = z.object({ type: z.literal('pong') })
 
 /** What the bridge takes on its local socket. Fields that it does not know are left out: programs of other versions call too. */
@@ -100,6 +108,7 @@ const clientMessage = z.discriminatedUnion('type', [
   report,
   hook,
   status,
+  prove,
   pong,
 ])
 export type ClientMessage = z.infer<typeof clientMessage>

@@ -15,6 +15,13 @@ export const localLimits = {
   answerMs: 5_000,
 } as const
 
+/** How the proof of a recipe stands. */
+export interface ProofState {
+  readonly state: 'running' | 'proven' | 'failed'
+  /** What it waits for, what it has seen, or why it has failed. */
+  readonly detail: string
+}
+
 /** What the bridge says to its clients. */
 export type BridgeMessage =
   | { readonly type: 'attached' }
@@ -26,6 +33,7 @@ export type BridgeMessage =
   /** Has it taken this wake? For who has given an `instance`. */
   | { readonly type: 'ask'; readonly wakeId: string }
   | { readonly type: 'status'; readonly status: unknown }
+  | ({ readonly type: 'proof' } & ProofState)
   /** The line was not understood. The connection ends. */
   | { readonly type: 'error'; readonly error: string }
 

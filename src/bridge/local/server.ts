@@ -97,6 +97,7 @@ class SocketServer implements LocalServer {
     this.#isFull = false
     const events: LocalEvents = {
       status: this.#options.status,
+      prove: ({ agent, run }) => this.#options.prove(agent, run),
       attached: (client) => this.#note(client.harness, () => this.#attached.add(client)),
       changed: (client) => this.#note(client.harness, () => {}),
       gone: (client) => this.#note(client.harness, () => this.#attached.delete(client)),

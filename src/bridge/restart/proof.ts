@@ -1,16 +1,10 @@
 import { sleep } from '../../lib/clock.ts'
 import { agentKey } from '../config/bridge-config.ts'
+import type { ProofState } from '../local/protocol.ts'
 import type { LiveSession } from '../run/own-session.ts'
 import { recipeHash } from './recipe.ts'
 import type { RestartParts, Restarts } from './restarts.ts'
 import { endGroup, isRunning, speaksFrom } from './started.ts'
-
-/** How a proof stands. */
-interface ProofState {
-  readonly state: 'running' | 'proven' | 'failed'
-  /** What it waits for, what it has seen, or why it has failed. */
-  readonly detail: string
-}
 
 interface ProofParts extends Omit<RestartParts, 'session'> {
   readonly session: (signal: AbortSignal) => Promise<LiveSession | undefined>

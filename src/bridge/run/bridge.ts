@@ -7,6 +7,7 @@ import type { AdapterRow } from '../adapter.ts'
 import type { BridgeConfig, BridgedAgent } from '../config/bridge-config.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { LocalServer, LocalServerOptions } from '../local/clients.ts'
+import type { ProofState } from '../local/protocol.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 import { AdapterHost } from './adapter-host.ts'
 import { AgentRun } from './agent-run.ts'
@@ -50,7 +51,12 @@ export async function runBridge(parts: BridgeParts): Promise<void> {
   const { config, rows, journal, startLocal, io, now, note } = parts
   let begin: (bridge: Bridge) => void = () => {}
   const begun = new Promise<Bridge>((resolve) => (begin = resolve))
-  await using local = await startLocal({ env: io.env, note, status: async () => (await begun).status() })
+  await using local = await startLocal({
+    env: io.env,
+    note,
+    status: async () => (await begun).status(),
+    prove: async (agent, run) => (await begun).prove(agent, run),
+  })
   const directories = [...new Set(config.agents.flatMap((agent) => agent.directories))]
   const { adapters: settings } = config
   await using host = new AdapterHost({ rows, settings, directories, clients: local, env: io.env, now, note })
@@ -100,11 +106,26 @@ class Bridge {
       harnesses: await Promise.all(host.ids.map(async (id) => harnessStatus(host.row(id), await host.look(id)))),
       agents: this.#runs.map((run) => {
         const { held, waiting } = run.queue
-        return agentStatus(run.agent, { ...run.state, held, waiting }, journal, now())
+        return agentStatus(
+          run.agent,
+          { ...run.state, held, waiting, parked: run.recovery.parked?.reason },
+          journal,
+          now(),
+        )
       }),
       turnsLastMinute: journal.turnsSince(undefined, now() - minuteMs),
       maxTurnsAMinute: config.maxTurnsAMinute,
     }
+  }
+
+  /** Begins the proof of a recipe, or says how it stands. */
+  prove(named: string, run: string): ProofState {
+    const found = this.#runs.filter(({ agent: { profile } }) => [profile.identity, profile.name].includes(named))
+    const failed = (detail: string): ProofState => ({ state: 'failed', detail })
+    if (found.length > 1) return failed(`${named} is an agent of several gateways: name its profile`)
+    if (found[0]) return found[0].recovery.proof.prove(run)
+    const names = this.#runs.map(({ agent }) => agent.profile.identity).join(', ')
+    return failed(`the configuration of the bridge has no agent ${named}. It has: ${names}`)
   }
 
   /** Runs an agent until it can be woken no more, also with another key. */

@@ -3,7 +3,7 @@ import type { Adapters } from '../adapter.ts'
 import { openConfig } from '../config/open-config.ts'
 import { Journal } from '../journal/journal.ts'
 import { journalPath } from '../journal/journal-path.ts'
-import { askStatus } from '../local/ask-status.ts'
+import { askStatus } from '../local/ask-bridge.ts'
 import type { BridgeStatus } from './status.ts'
 import { agentStatus } from './status-of.ts'
 

@@ -1,8 +1,11 @@
 import type { AdapterRow, Probe } from '../adapter.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
 import type { Journal, WakeRecord } from '../journal/journal.ts'
+import type { StartRecord, StartRecords } from '../journal/start-records.ts'
+import { type Recipe, recipeHash } from '../restart/recipe.ts'
+import { isRunning } from '../restart/started.ts'
 import type { RunState } from './agent-state.ts'
-import type { AgentStatus, HarnessStatus, WakeStatus } from './status.ts'
+import type { AgentStatus, HarnessStatus, RestartStatus, WakeStatus } from './status.ts'
 import type { HeldWake } from './wake-queue.ts'
 
 const lastMax = 5
@@ -15,6 +18,7 @@ interface Run {
   readonly reason: string
   readonly held: HeldWake | undefined
   readonly waiting: number
+  readonly parked: string | undefined
 }
 
 /** The status of an agent: of its run, if there is one, and of the journal, if there is one. */
@@ -38,8 +42,27 @@ export function agentStatus(
     waiting: run?.waiting ?? 0,
     turnsLastHour: journal?.turnsSince(key, now - hourMs) ?? 0,
     turnsAnHour,
+    ...(agent.restart && journal ? { restart: restartOf(agent.restart, journal.starts, key) } : {}),
+    ...(run?.parked ? { parked: run.parked } : {}),
     last: journal?.newest(key, lastMax).map(wakeOf) ?? [],
   }
+}
+
+function restartOf(recipe: Recipe, starts: StartRecords, key: string): RestartStatus {
+  const proof = starts.proof(key)
+  const last = starts.newest(key)
+  const running = starts.open(key).find((record) => isRunning(record))
+  return {
+    harness: recipe.harness,
+    ...(proof?.recipe === recipeHash(recipe) ? { provenAt: instant(proof.provenAt) } : {}),
+    ...(last ? { last: lastOf(last) } : {}),
+    ...(running?.pid ? { pid: running.pid } : {}),
+  }
+}
+
+function lastOf({ epoch, begunAt, outcome, detail }: StartRecord): RestartStatus['last'] {
+  const of = epoch === null ? {} : { epoch }
+  return { ...of, at: instant(begunAt), outcome: outcome ?? 'begun', ...(detail === '' ? {} : { detail }) }
 }
 
 export function harnessStatus(

@@ -36,8 +36,28 @@ export interface AgentStatus {
   readonly waiting: number
   readonly turnsLastHour: number
   readonly turnsAnHour: number
+  /** Absent: the bridge starts nothing for it. */
+  readonly restart?: RestartStatus
+  /** Why it is handed no wakes now, whoever sends them. */
+  readonly parked?: string
   /** The newest wakes, and what is known of each. */
   readonly last: readonly WakeStatus[]
+}
+
+/** The recipe of an agent, and what the bridge has started with it. */
+export interface RestartStatus {
+  readonly harness: AdapterId
+  /** When the recipe was proven, as it is written now; absent: it is not. */
+  readonly provenAt?: string
+  /** The last start. `epoch`: the act of the gateway; absent: a proof. */
+  readonly last?: {
+    readonly epoch?: number
+    readonly at: string
+    readonly outcome: string
+    readonly detail?: string
+  }
+  /** The process that it has started and that runs. */
+  readonly pid?: number
 }
 
 export interface WakeStatus {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { configPath } from '../../bridge/config/config-file.ts'
 import { openConfig } from '../../bridge/config/open-config.ts'
-import { askStatus } from '../../bridge/local/ask-status.ts'
+import { askStatus } from '../../bridge/local/ask-bridge.ts'
 import type { AgentStatus, BridgeStatus, HarnessStatus, WakeStatus } from '../../bridge/run/status.ts'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'

@@ -35,9 +35,23 @@ function agentTable(io: Io, agents: readonly AgentStatus[]): string {
   return table(io, headings, rows, 'No agents.')
 }
 
-function agentLines({ agent, reason, held, last }: AgentStatus): string[] {
+function restartLine({ agent, restart }: AgentStatus): string[] {
+  if (restart === undefined) return []
+  const { harness, provenAt, last, pid } = restart
+  const recipe = provenAt
+    ? `restarts ${harness} (proven ${provenAt})`
+    : `its recipe for ${harness} is not proven: rouse recovery prove ${agent}`
+  const act = last?.epoch === undefined ? 'proof' : `restart ${last.epoch}`
+  const said = last ? `; ${act} at ${last.at}: ${last.outcome}${last.detail ? ` (${last.detail})` : ''}` : ''
+  return [`${agent}: ${recipe}${said}${pid ? `; process ${pid} runs` : ''}`]
+}
+
+function agentLines(status: AgentStatus): string[] {
+  const { agent, reason, parked, held, last } = status
   const lines = [
     ...(reason ? [`${agent}: ${reason}`] : []),
+    ...restartLine(status),
+    ...(parked ? [`${agent}: parked: ${parked}`] : []),
     ...(held
       ? [
           `${agent}: ${held.wakeId} is held since ${held.since}: ${held.reason}${held.givenUpAt ? `; given up at ${held.givenUpAt}` : ''}`,

@@ -24,6 +24,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'send', load: async () => (await import('../commands/send.ts')).registerSend },
   { name: 'listen', load: async () => (await import('../commands/listen.ts')).registerListen },
   { name: 'bridge', load: async () => (await import('../commands/bridge.ts')).registerBridge },
+  { name: 'recovery', load: async () => (await import('../commands/recovery.ts')).registerRecovery },
   { name: 'install', load: async () => (await import('../commands/install.ts')).registerInstall },
   { name: 'doctor', load: async () => (await import('../commands/doctor.ts')).registerDoctor },
   { name: 'uninstall', load: async () => (await import('../commands/uninstall.ts')).registerUninstall },

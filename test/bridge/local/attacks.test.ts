@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { askStatus } from '../../../src/bridge/local/ask-status.ts'
+import { askStatus } from '../../../src/bridge/local/ask-bridge.ts'
 import { callBridge } from '../../../src/bridge/local/call-bridge.ts'
 import { hookOf, makeDesk } from './desk.ts'
 

@@ -8,6 +8,7 @@ import { startLocalServer } from '../../../src/bridge/local/server.ts'
 import type { Clock } from '../../../src/lib/clock.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { until } from '../../support/until.ts'
+import { noProof } from './no-proof.ts'
 
 /** A home directory in which a bridge listens. */
 export interface Desk extends Disposable {
@@ -24,7 +25,8 @@ export function makeDesk(): Desk {
     home: directory.path,
     env,
     socketPath: localAddress(env, thisMachine())!.path,
-    open: (world) => startLocalServer({ env, status: async () => ({ agents: 1 }), note: () => {} }, world),
+    open: (world) =>
+      startLocalServer({ env, status: async () => ({ agents: 1 }), prove: noProof, note: () => {} }, world),
     [Symbol.dispose]: () => directory[Symbol.dispose](),
   }
 }

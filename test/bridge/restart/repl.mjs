@@ -6,7 +6,7 @@ const [prompt = ''] = process.argv.slice(2)
 const stdin = process.env.READS_STDIN ? readFileSync(0, 'utf8') : ''
 appendFileSync(
   STARTS,
-  `${JSON.stringify({ pid: process.pid, cwd: process.cwd(), prompt, stdin, profile: process.env.ROUSE_PROFILE, key: process.env.ROUSE_KEY })}\n`,
+  `${JSON.stringify({ pid: process.pid, cwd: process.cwd(), prompt, stdin, profile: process.env.ROUSE_PROFILE, key: process.env.ROUSE_KEY, isTerminal: process.stdout.isTTY, quoted: process.env.QUOTED })}\n`,
 )
 if (STUBBORN) process.on('SIGTERM', () => {})
 
@@ -27,4 +27,4 @@ if (!SILENT) {
   await say('POST', '/v1/sessions', { surface: 'repl', pid: process.pid, startedAt: startedAt(), drain: false })
   await say('PUT', '/v1/presence', { state: 'active', source: 'bridge-daemon' })
 }
-setInterval(() => {}, 60_000)
+setTimeout(() => {}, Number(process.env.ENDS_AFTER_MS ?? 3_600_000))

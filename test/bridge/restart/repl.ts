@@ -14,6 +14,8 @@ interface Start {
   readonly stdin: string
   readonly profile?: string
   readonly key?: string
+  readonly isTerminal?: boolean
+  readonly quoted?: string
 }
 
 interface ReplOptions {

@@ -1,9 +1,13 @@
+import { execFile, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { agentKey } from '../../../src/bridge/config/bridge-config.ts'
 import { Journal } from '../../../src/bridge/journal/journal.ts'
 import { lookUp, processStart } from '../../../src/bridge/processes.ts'
 import { type Recipe, recipeHash } from '../../../src/bridge/restart/recipe.ts'
+import { dataDirectory } from '../../support/data-directory.ts'
+import { atTestEnd } from '../../support/ends.ts'
 import type { TestAgent } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { RecoveryStub } from '../recovery/recovery-stub.ts'
@@ -11,6 +15,7 @@ import { openPlace, startBridge, workplace } from '../run/bridge-desk.ts'
 import { replOf } from './repl.ts'
 
 const accountMs = 50
+const hasTmux = spawnSync('tmux', ['-V']).status === 0
 
 /** A place whose conversation is closed, with a proven recipe and a gateway that orders. */
 async function openSeat(recipe: Partial<Recipe> = {}, env: Record<string, string> = {}) {
@@ -73,6 +78,30 @@ test.each([
   if (prompt === 'stdin') expect(start!.stdin).toMatch(/^Rouse has started this session .*\n1\. .*\n2\. /)
   else expect(start!.prompt).toMatch(/rouse-donna-1\.txt$/)
 })
+
+// The environment is not in the command line of tmux, which every user of the machine may read.
+test.skipIf(!hasTmux)(
+  'a harness that needs a terminal gets one in tmux, with the environment of its recipe',
+  async () => {
+    const tmux = dataDirectory()
+    atTestEnd(() => tmux[Symbol.dispose]())
+    await using seat = await openSeat({ terminal: 'tmux' }, { QUOTED: `it's $HOME "x"\n\`y\`` })
+    const env = { TMUX_TMPDIR: tmux.path, PATH: process.env.PATH!, ROUSE_KEY: 'rk_of_its_user' }
+    await using _bridge = await startBridge({ ...seat.options, env })
+    seat.stub.order = { epoch: 3 }
+    const [act] = await until(
+      () => seat.stub.acts,
+      (acts) => acts.length > 0,
+    )
+    const [start] = seat.repl.starts()
+    expect(act).toMatchObject({ epoch: 3, outcome: 'started', pid: start!.pid })
+    expect(start).toMatchObject({ isTerminal: true, quoted: `it's $HOME "x"\n\`y\``, profile: 'donna', cwd: seat.cwd })
+    expect(start).not.toHaveProperty('key')
+    expect(lookUp(start!.pid)!.group).toBe(start!.pid)
+    const { stdout } = await promisify(execFile)('tmux', ['list-sessions', '-F', '#S'], { env })
+    expect(stdout.trim()).toBe('rouse-donna-3')
+  },
+)
 
 test('a harness that ends at once has not started, and says how it ended', async () => {
   await using seat = await openSeat({ command: ['/bin/sh', '-c', 'exit 3'] })

@@ -4,6 +4,7 @@ import type { AdapterRow, HarnessSession } from '../../../src/bridge/adapter.ts'
 import { type BridgedAgent, bridgeDefaults } from '../../../src/bridge/config/bridge-config.ts'
 import { Journal } from '../../../src/bridge/journal/journal.ts'
 import type { LocalServer, LocalServerOptions } from '../../../src/bridge/local/clients.ts'
+import type { ProofState } from '../../../src/bridge/local/protocol.ts'
 import type { Recipe } from '../../../src/bridge/restart/recipe.ts'
 import { runBridge } from '../../../src/bridge/run/bridge.ts'
 import type { OutgoingReceipt } from '../../../src/bridge/run/receipt-outbox.ts'
@@ -20,6 +21,7 @@ interface RunningBridge extends AsyncDisposable {
   readonly notes: readonly string[]
   readonly receipts: readonly (OutgoingReceipt & { readonly agent: string })[]
   status(): Promise<BridgeStatus>
+  prove(agent: string, run: string): Promise<ProofState>
   /** Resolves once a step was reported, with its receipt. */
   step(step: string): Promise<OutgoingReceipt>
   /** Resolves once a line was said. */
@@ -44,6 +46,7 @@ interface DeskOptions {
   /** The recipe of each agent. */
   readonly restart?: Recipe
   readonly accountMs?: number
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** The directory of the conversations. */
@@ -90,6 +93,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
     harnessWaitMinutes,
     restart,
     accountMs,
+    env = {},
   } = options
   const notes: string[] = []
   const receipts: (OutgoingReceipt & { agent: string })[] = []
@@ -116,7 +120,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
       ...(restart ? { restart } : {}),
     })),
   }
-  const io = { stdout: () => {}, stderr: () => {}, env: {}, signal: stopping.signal, ...(fetch ? { fetch } : {}) }
+  const io = { stdout: () => {}, stderr: () => {}, env, signal: stopping.signal, ...(fetch ? { fetch } : {}) }
   const journal = Journal.open({ path: join(home, 'state', 'bridge.db'), now: Date.now, note })
   const noteReceipt = (agent: string, receipt: OutgoingReceipt) => void receipts.push({ agent, ...receipt })
   const times = { recoveryTimes, accountMs }
@@ -127,6 +131,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
     notes,
     receipts,
     status: async () => (await local!.status()) as BridgeStatus,
+    prove: async (agent, run) => local!.prove(agent, run),
     step: async (step) =>
       (await until(
         () => receipts.find((one) => one.step === step),

@@ -6,6 +6,7 @@ import type { HarnessSession, OutgoingWake, WakeEnd } from '../../../src/bridge/
 import type { LocalServer } from '../../../src/bridge/local/clients.ts'
 import { startLocalServer } from '../../../src/bridge/local/server.ts'
 import { ClaudeAdapter } from '../../../src/harnesses/claude/adapter/claude-adapter.ts'
+import { noProof } from '../../bridge/local/no-proof.ts'
 import { makeHome } from '../../cli/install/homes.ts'
 import { rouseWords } from '../../support/program/rouse-words.ts'
 import { until } from '../../support/until.ts'
@@ -38,7 +39,7 @@ export async function openDesk(...install: string[]) {
       return session
     },
     startBridge: async () => {
-      const server = await startLocalServer({ env: home.env, status: async () => ({}), note: () => {} })
+      const server = await startLocalServer({ env: home.env, status: async () => ({}), prove: noProof, note: () => {} })
       servers.push(server)
       return server
     },

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { startLocalServer } from '../../../src/bridge/local/server.ts'
 import { CopilotAdapter } from '../../../src/harnesses/copilot/adapter/copilot-adapter.ts'
 import { wakeOf } from '../../bridge/local/desk.ts'
+import { noProof } from '../../bridge/local/no-proof.ts'
 import { makeHome } from '../../cli/install/homes.ts'
 import { until } from '../../support/until.ts'
 
@@ -18,7 +19,8 @@ async function openDesk() {
   mkdirSync(sdk, { recursive: true })
   copyFileSync(join(import.meta.dirname, 'fake-sdk.mjs'), join(sdk, 'extension.mjs'))
   writeFileSync(join(sdk, 'package.json'), '{"name":"@github/copilot-sdk","exports":{"./extension":"./extension.mjs"}}')
-  const startBridge = () => startLocalServer({ env: home.env, status: async () => ({}), note: () => {} })
+  const startBridge = () =>
+    startLocalServer({ env: home.env, status: async () => ({}), prove: noProof, note: () => {} })
   const child = fork(home.at('.copilot/extensions/rouse/extension.mjs'), { cwd: home.path, execArgv: [], silent: true })
   const exited = once(child, 'exit')
   const sent: { prompt: string; mode: string }[] = []

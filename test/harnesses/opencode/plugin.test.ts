@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { HarnessSession } from '../../../src/bridge/adapter.ts'
 import { startLocalServer } from '../../../src/bridge/local/server.ts'
 import { messageIdOf } from '../../../src/harnesses/opencode/adapter/message-id.ts'
+import { noProof } from '../../bridge/local/no-proof.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { until } from '../../support/until.ts'
 import { makeAdapter, makeTools, makeWake, never } from './bench.ts'
@@ -12,7 +13,7 @@ import { loadPlugin } from './plugin-host.ts'
 async function openDesk() {
   const directory = dataDirectory()
   const env = { HOME: directory.path }
-  const openServer = () => startLocalServer({ env, status: async () => ({}), note: () => {} })
+  const openServer = () => startLocalServer({ env, status: async () => ({}), prove: noProof, note: () => {} })
   const fake = await startFakeOpencode({ directory: directory.path })
   fake.addSession('ses_1')
   let server = await openServer()

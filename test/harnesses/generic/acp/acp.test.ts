@@ -3,6 +3,7 @@ import type { HarnessSession } from '../../../../src/bridge/adapter.ts'
 import { startLocalServer } from '../../../../src/bridge/local/server.ts'
 import { acpRow } from '../../../../src/harnesses/generic/acp/acp-adapter.ts'
 import { runAcpProxy } from '../../../../src/harnesses/generic/acp/acp-proxy.ts'
+import { noProof } from '../../../bridge/local/no-proof.ts'
 import { dataDirectory } from '../../../support/data-directory.ts'
 import { atTestEnd } from '../../../support/ends.ts'
 import { until } from '../../../support/until.ts'
@@ -15,7 +16,7 @@ const never = new AbortController().signal
 async function openBridge() {
   const directory = dataDirectory()
   const env = { HOME: directory.path, PATH: process.env.PATH ?? '' }
-  const open = () => startLocalServer({ env, status: async () => ({}), note: () => {} })
+  const open = () => startLocalServer({ env, status: async () => ({}), prove: noProof, note: () => {} })
   let local = await open()
   atTestEnd(async () => {
     await local[Symbol.asyncDispose]()

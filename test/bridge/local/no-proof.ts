@@ -1,0 +1,2 @@
+/** A bridge that proves nothing. */
+export const noProof = async () => ({ state: 'failed' as const, detail: 'there is no recipe' })
