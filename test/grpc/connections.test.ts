@@ -11,12 +11,13 @@ const bounds = { grpcCalls: 3 }
 /** With this one a busy machine may read a key too late: only the tests of this deadline have it. */
 const headers = 0.4
 let patient: TestGateway
+let worker: TestAgent
 let gateway: TestGateway
 let donna: TestAgent
 
 beforeAll(async () => {
   patient = await startGateway({ overrides: { connectionBounds: bounds } })
-  await patient.addAgent('donna')
+  worker = await patient.addAgent('donna')
   gateway = await startGateway({ overrides: { connectionBounds: { ...bounds, headers } } })
   donna = await gateway.addAgent('donna')
 })
@@ -113,7 +114,9 @@ test('a connection has a limit of calls, and the next call waits', async () => {
   using client = rawClient(patient.grpcTarget)
   const streams = await Promise.all([1, 2, 3].map(() => openStream(patient, client, id)))
   const waiting = client.unary('getTask', open, bearer(patient.adminKey))
-  streams[0]?.cancel()
+  // Not by a cancellation: newer versions of Node refuse a call that comes in one piece with it.
+  await patient.move(worker, id, 'working')
+  await patient.move(worker, id, 'completed')
   expect(await waiting).toMatchObject({ value: { id } })
   for (const stream of streams) stream?.cancel()
 })
