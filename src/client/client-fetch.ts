@@ -32,6 +32,14 @@ export const clientFetch: Fetch = async (url, { patient = false, ...init }) => {
   return fetchFrom(url, { ...init, dispatcher: patientAgent })
 }
 
+/**
+ * Loads undici before anything else runs, for a program that needs it in any case. Where packages are symbolic links, Node 22 has been seen to
+ * take it for an empty module when it was loaded later.
+ */
+export async function prepareFetch(): Promise<void> {
+  await import('undici')
+}
+
 /** Calls this machine and accepts any certificate: it is for the gateway's public name. For requests without a key. */
 export const ownFetch: Fetch = async (url, init) => {
   const { Agent, fetch } = await import('undici')

@@ -1,3 +1,4 @@
+import { prepareFetch } from '../../client/client-fetch.ts'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
@@ -17,6 +18,7 @@ export async function startBridge(
   adapters: Adapters,
   print: Printer,
 ): Promise<void> {
+  await prepareFetch()
   const { config, rows } = await openConfig(io, configOption, adapters)
   const now = () => Date.now()
   const note = (text: string) => print.note(plain(text))
