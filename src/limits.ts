@@ -114,9 +114,9 @@ export const projectLimits = {
   requestsPerMinute: limit(
     6_000,
     'a minute',
-    'requests of a key; 1,000 at once. An agent with several keys may make half as many again',
+    'requests of a key; 200 at once. An agent with several keys may make half as many again',
   ),
-  megabytesPerMinute: limit(256, 'a minute', 'MiB of requests and answers, streams included; 64 at once'),
+  megabytesPerMinute: limit(256, 'a minute', 'MiB of requests and answers, streams included; 16 at once'),
   messagesPerMinute: limit(300, 'a minute', 'mail and A2A messages; `ROUSE_MESSAGES_PER_MINUTE` sets the default'),
   heavyPerMinute: limit(60, 'a minute', 'new MCP sessions, test wakes, and resyncs or replays, each kind for itself'),
   startsPerHour: limit(100, 'an hour', 'started sessions, granted permissions and made keys, each kind for itself'),

@@ -14,8 +14,8 @@ export type RateName = {
 
 /** The part of a rate that may be used at once, where it is not the whole. */
 const atOnce: { readonly [Name in RateName]?: number } = {
-  requestsPerMinute: 1_000,
-  megabytesPerMinute: 64,
+  requestsPerMinute: 200,
+  megabytesPerMinute: 16,
   changesPerDay: 5_000,
 }
 /** The requests of an agent with several keys, in those of one key. So a stolen key leaves some to the others. */

@@ -197,6 +197,7 @@ test('an agent makes keys up to its number and its rate; a revoked one gives its
 
 test('of 150 sessions that one starts a hundred begin, and its peers are notified of no more', async () => {
   await using s = await start()
+  await limit(s.gateway, { requestsPerMinute: 0 })
   const { body } = await s.gateway.call('POST', '/v1/sessions', { surface: 'codex' }, s.bob)
   expect(body.sessionId).toBeDefined()
   const sessions = []

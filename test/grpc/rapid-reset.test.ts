@@ -53,6 +53,23 @@ test('the same holds for calls of no method', async () => {
   expect(await cutOff).toBeLessThan(cutOffMaxMs)
 })
 
+test('an address whose connections end after bytes without a key gets no further one for a while', async () => {
+  await using other = await startGateway({ env: { ROUSE_CONNECTIONS_PER_ADDRESS: '1000' } })
+  const cutAfter = async (): Promise<boolean> => {
+    const socket = connectTo(other.grpcTarget).resume()
+    let bytes = 0
+    socket.on('data', (chunk) => (bytes += chunk.length))
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.end(resetCalls(1_000, '/no.such.Service/Method'))
+    await closed
+    return bytes > 0
+  }
+  expect(await cutAfter()).toBe(true)
+  await cutAfter()
+  // It is closed before HTTP/2 begins.
+  expect(await cutAfter()).toBe(false)
+})
+
 test('a gateway outlives clients that begin calls of no method, reset them and leave', async () => {
   await using other = await startProcessGateway({ ROUSE_LOG_LEVEL: 'error' })
   for (let time = 0; time < 20; time++) {

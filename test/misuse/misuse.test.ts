@@ -41,6 +41,8 @@ test.each(names)('beside one agent that %s the others are served', { timeout: at
   const env = {
     ROUSE_LOG_LEVEL: 'error',
     ROUSE_NAME_SERVERS: nameServer.address,
+    // As on a network: on loopback the attacker's address may be that of a proxy. Connections are as many as without this.
+    ROUSE_CONNECTIONS_PER_ADDRESS: '10000',
     NODE_OPTIONS: `--import ${resolve(import.meta.dirname, 'loop-pieces.mjs')}`,
     MISUSE_LOOP_FILE: loopFile,
     ...deployedMemory,

@@ -9,6 +9,12 @@ import { type ConnectionRefusals, peerOf } from '../connections.ts'
 const provenCalls = { size: 2_000, windowMs: 10_000 }
 /** Refill of the calls of an address without a valid key, a second. */
 const unprovenPerSecond = 10
+/**
+ * Bytes of a connection that ended without a valid key count as calls, because nothing else sees calls of unknown methods. Those that a
+ * connection begins with are free, and one connection uses up no more than most of the bound: it may be a mistake.
+ */
+const bytesOf = { begin: 1_000, call: 100 } as const
+const partOfOne = 0.9
 
 interface Connection {
   readonly socket: Socket
@@ -49,6 +55,7 @@ export class ConnectionCalls {
       clearTimeout(connection.deadline)
       // The same port may be in use again already.
       if (this.#connections.get(peer) === connection) this.#connections.delete(peer)
+      if (connection.deadline) this.#charge(connection)
     })
     return true
   }
@@ -72,6 +79,14 @@ export class ConnectionCalls {
     clearTimeout(connection.deadline)
     connection.deadline = undefined
     this.#calls.take(connection.network, this.#unproven, this.#clock.now(), -1)
+  }
+
+  /** Where addresses have no bound, an address may be that of a proxy with many clients: then bytes count as nothing. */
+  #charge({ socket, network }: Connection): void {
+    const { connectionsPerAddress } = this.#bounds
+    if (connectionsPerAddress === 0) return
+    const calls = Math.max(0, socket.bytesRead - bytesOf.begin) / bytesOf.call
+    this.#calls.take(network, this.#unproven, this.#clock.now(), Math.min(calls, partOfOne * this.#unproven.size))
   }
 
   get #unproven() {
