@@ -18,7 +18,7 @@ export const answerBody = 'Done, says the model.'
 
 /**
  * A model that does what a wake asks for: reads the mail with our tool, and answers its sender. `HOLD` in a prompt waits for `release`,
- * `ASK` wants a command approved.
+ * `ASK` wants a command approved, and mail about `LATER` is left unread.
  */
 export async function startMailModel(dialect: Dialect) {
   const turns: Turn[] = []
@@ -53,7 +53,7 @@ export async function startMailModel(dialect: Dialect) {
 
 function replyTo({ prompt, results }: Turn, { tool, askUser }: Dialect): Reply {
   if (prompt.includes('ASK') && results.length === 0) return askUser
-  if (!prompt.includes('[Rouse ')) return { text: 'I wait for work.' }
+  if (prompt.includes('LATER') || !prompt.includes('[Rouse ')) return { text: 'I wait for work.' }
   if (results.length === 0) return tool('read_inbox', { unread: true })
   // What was read stays unread until it is marked: the last one is what the wake is about.
   const id = results[0]!.match(/(?<=messageId\W+)MESSAGE:[\w-]+/g)?.at(-1)

@@ -13,12 +13,6 @@ interface Message {
   readonly body: string
 }
 
-interface Configured {
-  readonly directories?: readonly string[]
-  /** Of the adapter. */
-  readonly settings?: object
-}
-
 /**
  * A user at a machine: a gateway, `rouse bridge` and a harness in a terminal, each in a process of its own, with the files that a user
  * has; and @eve, who writes to @donna.
@@ -52,8 +46,9 @@ export async function openUserDesk(dialect: Dialect) {
       bridges.push(bridge)
       return bridge
     },
-    /** Writes what `rouse bridge init` writes, with one harness. */
-    configure: (harness: string, { directories = [office.at('project')], settings = {} }: Configured = {}) => {
+    /** Writes what `rouse bridge init` writes, with one harness. `settings`: of its adapter. */
+    configure: (harness: string, more: { directories?: readonly string[]; settings?: object } = {}) => {
+      const { directories = [office.at('project')], settings = {} } = more
       const agents = [{ profile: office.profile, harnesses: [harness], directories }]
       office.write('.config/rouse/bridge.json', JSON.stringify({ agents, adapters: { [harness]: settings } }), 0o600)
     },
