@@ -1,5 +1,5 @@
 import type { Reader } from '../storage/database.ts'
-import { limited, p, sql, statement } from '../storage/statement.ts'
+import { limited, p, type SQL, sql, statement } from '../storage/statement.ts'
 
 /** An agent that recovery looks at. */
 export interface Candidate {
@@ -9,14 +9,15 @@ export interface Candidate {
   readonly handle: string
 }
 
-// Each condition is a look into an index of its own.
-const open = sql.raw(`t.assignee_id = a.id and t.state in ('submitted', 'working')`)
+// Each condition is one look into an index. With `exists` PostgreSQL reads the unread mail of everybody at once.
+const has = (rows: string): SQL => sql.raw(`(select 1 from ${rows} limit 1) is not null`)
+const open = `task t where t.assignee_id = a.id and t.state in ('submitted', 'working')`
 const next = statement<{ after: string; limit: number }, Candidate>(
   sql`select a.id, a.project_id as "projectId", a.handle from agent a where a.id > ${p('after')} and (
-    exists (select 1 from message_recipient r where r.agent_id = a.id and r.status = 'sent')
-    or exists (select 1 from task t where ${open} and case when t.agent_id = t.assignee_id then true else false end)
-    or exists (select 1 from task t where ${open} and case when t.agent_id <> t.assignee_id then true else false end)
-    or exists (select 1 from recovery c where c.agent_id = a.id and (c.mode is not null or c.parked_until is not null)))
+    ${has(`message_recipient r where r.agent_id = a.id and r.status = 'sent'`)}
+    or ${has(`${open} and case when t.agent_id = t.assignee_id then true else false end`)}
+    or ${has(`${open} and case when t.agent_id <> t.assignee_id then true else false end`)}
+    or ${has('recovery c where c.agent_id = a.id and (c.mode is not null or c.parked_until is not null)')})
   order by a.id ${limited}`,
 )
 

@@ -38,7 +38,7 @@ test('a parked agent is not woken until the reset; its mail waits, and its sende
   await gateway.call('POST', '/v1/messages', { ...mail, subject: 'y' }, { key: lola.key })
   await advanceUntil(
     clock,
-    minute,
+    2_000,
     async () => receiver.wakes.length,
     (count) => count > 0,
   )
@@ -46,7 +46,7 @@ test('a parked agent is not woken until the reset; its mail waits, and its sende
   expect(receiver.wakes[0]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 2 } })
   await advanceUntil(
     clock,
-    minute,
+    2_000,
     () => eventsOf(gateway, 'recovery.unparked'),
     (events) => events.length > 0,
   )
@@ -94,7 +94,7 @@ test('a subscription that is made meanwhile waits too, and an instant that canno
   expect(receiver.wakes).toEqual([])
   await advanceUntil(
     clock,
-    minute,
+    2_000,
     async () => receiver.wakes.length,
     (count) => count > 0,
   )
