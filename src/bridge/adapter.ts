@@ -49,7 +49,7 @@ export interface Adapter extends AsyncDisposable {
    * Reports each time that a harness shows that a conversation is at a limit of its vendor, from now on. Absent: the harness does not
    * show it. Source: D50.
    */
-  onLimit?(noteLimit: (limit: UsageLimit, at: LimitedAt) => void): void
+  onLimit?(noteLimit: NoteLimit): void
 }
 
 /** A limit of a vendor, as a harness has shown it. */
@@ -61,6 +61,9 @@ export interface UsageLimit {
   /** In the words of the harness, one line of at most 200 characters. */
   readonly detail?: string
 }
+
+/** Takes a limit that a harness has shown. */
+export type NoteLimit = (limit: UsageLimit, at: LimitedAt) => void
 
 /** The conversation, or the agent, that a limit was shown to. */
 export interface LimitedAt {

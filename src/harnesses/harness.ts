@@ -1,4 +1,4 @@
-import type { AdapterRow, OutgoingWake } from '../bridge/adapter.ts'
+import type { AdapterRow, OutgoingWake, UsageLimit } from '../bridge/adapter.ts'
 import type { Io } from '../client/io.ts'
 import type { Piece } from '../config-files/document.ts'
 import type { FormatName } from '../config-files/formats.ts'
@@ -31,6 +31,8 @@ export interface Harness {
   readonly adapter?: () => Promise<AdapterRow>
   /** What the harness runs of ours inside a session, to take wakes from the bridge; absent: nothing. */
   readonly inside?: Inside
+  /** The limit of its vendor that it names in a line of its output, at an instant in ms since the epoch; absent: it is not known how. Pure. */
+  readonly limitIn?: (line: string, now: number) => UsageLimit | undefined
   /** How its screen reads in a terminal; absent: nothing is typed into it. */
   readonly screen?: Screen
   /** The checks of `rouse doctor` that only this harness needs. `program`: its path. */

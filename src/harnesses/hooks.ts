@@ -10,6 +10,10 @@ export interface HookAct {
   readonly tellsMail?: true
   /** The conversation ends, and perhaps the process with it. */
   readonly ends?: true
+  /** Its user has closed it: nobody starts it anew. */
+  readonly isClosed?: true
+  /** The turn has failed, and these are the words of the harness about it. */
+  readonly failure?: string
 }
 
 /** The hooks of a harness: what `rouse hook` makes of its events. */
@@ -20,6 +24,8 @@ export interface Hooks {
   readonly prompt: string
   /** The standard output that adds text to the context of the model. */
   readonly contextOutput: (event: string, text: string) => JsonObject
+  /** The size of the context, in tokens; absent, or undefined: it does not say. */
+  readonly contextTokens?: (input: JsonObject) => number | undefined
   /** Whether it was started without a user at its terminal; absent: it does not say, and a user is there. */
   readonly isUnattended?: (env: Io['env']) => boolean
 }
@@ -31,10 +37,19 @@ export const asks: HookAct = { state: 'waitingOnApproval' }
 export const rests: HookAct = { state: 'idle' }
 export const ends: HookAct = { ends: true }
 const nothing: HookAct = {}
+const failureMax = 1_000
 
 /** A process that clears or resumes a conversation lives on. */
-export const endsUnlessItGoesOn = ({ reason }: JsonObject): HookAct =>
-  reason === 'clear' || reason === 'resume' ? rests : ends
+export const endsUnlessItGoesOn = ({ reason }: JsonObject): HookAct => {
+  if (reason === 'clear' || reason === 'resume') return rests
+  return reason === 'prompt_input_exit' || reason === 'logout' ? { ...ends, isClosed: true } : ends
+}
+
+/** A turn has failed, and nothing runs. `error` is a word of the harness: `rate_limit`. */
+export const failed = ({ error, last_assistant_message: said }: JsonObject): HookAct => {
+  const words = [error, said].filter((one) => typeof one === 'string')
+  return words.length === 0 ? rests : { ...rests, failure: words.join(': ').slice(0, failureMax) }
+}
 
 /** A notice comes seconds after the prompt that it is about, so it is for harnesses without an event of their own. */
 export const noticed = ({ notification_type: type }: JsonObject): HookAct => {

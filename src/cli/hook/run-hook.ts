@@ -1,3 +1,4 @@
+import type { UsageLimit } from '../../bridge/adapter.ts'
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
@@ -47,8 +48,10 @@ export async function runHook(hook: Hook, { gateway, waiting }: HookGateway): Pr
   if (!harness?.hooks) return undefined
   const { contextOutput, isUnattended } = harness.hooks
   const act = actOf(harness.hooks, event, input)
-  if (act.ends) await endOwnSession(gateway, hook.process)
+  if (act.ends) await endOwnSession(gateway, hook.process, act.isClosed === true)
   if (act.state === undefined) return undefined
+  const limit = act.failure === undefined ? undefined : harness.limitIn?.(act.failure, Date.now())
+  if (limit && !isUnattended?.(hook.env)) await park(gateway, limit)
   // A run without a terminal does not speak for the agent: it does not touch the agent's session or mail.
   const text = isUnattended?.(hook.env)
     ? await countMail(act, gateway, waiting)
@@ -76,8 +79,19 @@ async function report(hook: Hook, surface: string, act: HookAct, gateway: Gatewa
     ...(startedAt === undefined ? {} : { process: { pid, startedAt } }),
     ...conversationOf(hook.input),
   }
+  // The turn is over: its size is what the next one begins with.
+  const contextTokens = act.state === 'idle' ? hook.harness?.hooks?.contextTokens?.(hook.input) : undefined
+  const sized = contextTokens === undefined ? undefined : { ...body, contextTokens }
   const mail = act.tellsMail ? ('all' as const) : ('none' as const)
-  const put = () => gateway.call('PUT /v1/presence', { body, mail })
+  const put = async () => {
+    if (sized === undefined) return gateway.call('PUT /v1/presence', { body, mail })
+    return gateway.call('PUT /v1/presence', { body: sized, mail }).catch((error: unknown) => {
+      // A gateway of an older version does not know the size.
+      if (error instanceof Refused && error.problem.status === 400)
+        return gateway.call('PUT /v1/presence', { body, mail })
+      throw error
+    })
+  }
   const answer = await put().catch(async (error: unknown) => {
     // Without the start of its process a session cannot be distinguished from another's: only the harness itself may start it.
     if (startedAt === undefined || !isWithoutSession(error)) throw error
@@ -94,11 +108,31 @@ function isWithoutSession(error: unknown): boolean {
 }
 
 /** The end of a conversation is reported under the id of one that may live on in another process, so the process decides. */
-async function endOwnSession(gateway: GatewayClient, { pid, startedAt }: HarnessProcess): Promise<void> {
+async function endOwnSession(
+  gateway: GatewayClient,
+  { pid, startedAt }: HarnessProcess,
+  isClosed: boolean,
+): Promise<void> {
   if (startedAt === undefined) return
   const { sessions } = await gateway.call('GET /v1/sessions', { query: { status: 'live' }, mail: 'none' })
   const own = sessions.find((session) => session.pid === pid && session.startedAt === startedAt)
-  if (own) await gateway.call('DELETE /v1/sessions/:id', { params: { id: own.sessionId }, mail: 'none' })
+  if (!own) return
+  const about = { params: { id: own.sessionId }, mail: 'none' } as const
+  const end = (by?: 'person') => gateway.call('DELETE /v1/sessions/:id', { ...about, ...(by ? { query: { by } } : {}) })
+  await end(isClosed ? 'person' : undefined).catch((error: unknown) => {
+    // A gateway of an older version does not know who may close one.
+    if (isClosed && error instanceof Refused && error.problem.status === 400) return end()
+    throw error
+  })
+}
+
+/** The harness of the agent is at a limit: nothing starts a turn until it is over. Source: D50. */
+async function park(gateway: GatewayClient, { until, reason, detail }: UsageLimit): Promise<void> {
+  const body = { until: until === null ? null : new Date(until).toISOString(), reason, ...(detail ? { detail } : {}) }
+  await gateway.call('PUT /v1/parked', { body, mail: 'none' }).catch((error: unknown) => {
+    // A gateway of an older version has no parks.
+    if (!(error instanceof Refused) || error.problem.status !== 404) throw error
+  })
 }
 
 /** What a model reads of the mail that waits: one line for each message, and how to read it. Pure. Source: S1-15. */

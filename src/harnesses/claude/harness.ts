@@ -1,7 +1,9 @@
 import type { Harness } from '../harness.ts'
-import { asks, endsUnlessItGoesOn, noticed, prompted, rests, specificOutput, starts, works } from '../hooks.ts'
+import { asks, endsUnlessItGoesOn, failed, noticed, prompted, rests, specificOutput, starts, works } from '../hooks.ts'
 import { boxed, rule } from '../screen.ts'
+import { contextTokens } from './context-tokens.ts'
 import { claudeHome, claudeInstall } from './install.ts'
+import { claudeLimit } from './limit.ts'
 
 /** Of Claude Code, and of harnesses with the same hooks. */
 export const claudeActs = {
@@ -11,7 +13,7 @@ export const claudeActs = {
   posttooluse: works,
   notification: noticed,
   stop: rests,
-  stopfailure: rests,
+  stopfailure: failed,
   sessionend: endsUnlessItGoesOn,
 }
 
@@ -33,6 +35,7 @@ export const claude: Harness = {
     acts: claudeActs,
     prompt: 'userpromptsubmit',
     contextOutput: specificOutput,
+    contextTokens,
     isUnattended: ({ CLAUDE_CODE_SESSION_ATTENDED: attended, CLAUDE_CODE_ENTRYPOINT: entry }) =>
       attended === '0' || (attended === undefined && entry?.startsWith('sdk') === true),
   },
@@ -40,6 +43,7 @@ export const claude: Harness = {
     attach: async (program) => (await import('./adapter/inside/monitor.ts')).runMonitor(program),
     wait: async (program) => (await import('./adapter/inside/waiter.ts')).waitForWake(program),
   },
+  limitIn: claudeLimit,
   adapter: async () => (await import('./adapter/claude-adapter.ts')).claudeRow,
   screen: {
     path: /(^|\/)claude(\.exe)?$|\/@anthropic-ai\/claude-code(-[\w-]+)?\//u,

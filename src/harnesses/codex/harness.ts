@@ -2,6 +2,7 @@ import { claudeActs } from '../claude/harness.ts'
 import type { Harness } from '../harness.ts'
 import { rests, specificOutput } from '../hooks.ts'
 import { codexHome, codexInstall } from './install.ts'
+import { codexLimit } from './limit.ts'
 import { checkTrust } from './trust.ts'
 
 export const codex: Harness = {
@@ -16,6 +17,7 @@ export const codex: Harness = {
   home: codexHome,
   install: codexInstall,
   hooks: { acts: { ...claudeActs, interrupt: rests }, prompt: 'userpromptsubmit', contextOutput: specificOutput },
+  limitIn: codexLimit,
   adapter: async () => (await import('./adapter/codex-adapter.ts')).codexRow,
   screen: {
     path: /(^|\/)codex(\.js)?$|\/@openai\/codex(-[\w-]+)?\//u,

@@ -5,6 +5,7 @@ import { bearer, bridgeAddress, type Entry, json, keyVariable, ownFile, server, 
 import type { Harness, HarnessFile, Install, Wanted } from '../harness.ts'
 import { type Place, xdgConfig } from '../places.ts'
 import { pluginText } from './adapter/plugin/plugin-text.ts'
+import { opencodeLimit } from './limit.ts'
 
 const opencodeInstall: Install = {
   scopes: ['user', 'project'],
@@ -32,6 +33,7 @@ export const opencode: Harness = {
   variables: { mark: 'OPENCODE', pid: 'OPENCODE_PID' },
   home: (place) => join(xdgConfig(place), 'opencode'),
   install: opencodeInstall,
+  limitIn: opencodeLimit,
   adapter: async () => (await import('./adapter/opencode-adapter.ts')).opencodeRow,
 }
 

@@ -1,6 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { inputMax } from '../../../src/cli/hook/read-input.ts'
+import { dataDirectory } from '../../support/data-directory.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
 import { problem, startStubGateway } from '../stub-gateway.ts'
 import { run } from '../terminal.ts'
@@ -125,6 +128,69 @@ describe('presence', () => {
     await gateway.call('POST', '/v1/sessions', other, { key: donna.key })
     await hook(gateway, donna, ['claude', 'SessionEnd'], { reason: 'other' })
     expect(await presenceOf(gateway)).toMatchObject({ pid: 4711 })
+  })
+
+  // S3-9
+  test.each([
+    ['prompt_input_exit', 'closed'],
+    ['logout', 'closed'],
+    ['other', 'ended'],
+  ])('a conversation that ends with %s is %s: only what its user closed is not started anew', async (reason, end) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    await hook(gateway, donna, ['claude', 'SessionStart'], { source: 'startup' })
+    await hook(gateway, donna, ['claude', 'SessionEnd'], { reason })
+    const { body } = await gateway.call('GET', '/v1/sessions?status=ended', undefined, { key: donna.key })
+    expect(body.sessions).toMatchObject([{ status: 'ended', reason: end }])
+  })
+
+  // D50
+  test('a turn that fails at a limit parks the agent until its reset, and one that fails otherwise does not', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const parked = async () => (await gateway.call('GET', '/v1/parked', undefined, { key: donna.key })).body.parked
+    await hook(gateway, donna, ['claude', 'SessionStart'], { source: 'startup' })
+    await hook(gateway, donna, ['claude', 'StopFailure'], { error: 'server_error' })
+    expect(await parked()).toBeNull()
+    const said = "You've hit your session limit · resets in 2 hours"
+    await hook(gateway, donna, ['claude', 'StopFailure'], { error: 'rate_limit', last_assistant_message: said })
+    expect(await parked()).toMatchObject({ reason: 'usage-limit', until: expect.any(String), detail: said })
+  })
+
+  // S3-4
+  test('the size of the context is reported when a turn is over, as the transcript has it', async () => {
+    using home = dataDirectory()
+    const path = join(home.path, 'transcript.jsonl')
+    const answer = (input_tokens: number, more = {}) =>
+      JSON.stringify({
+        type: 'assistant',
+        message: { usage: { input_tokens, cache_read_input_tokens: 90_000, output_tokens: 500 } },
+        ...more,
+      })
+    const lines = [answer(1), answer(1_000), answer(7, { isSidechain: true }), '{"type":"user","usage":']
+    writeFileSync(path, `${lines.join('\n')}\n`)
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    await hook(gateway, donna, ['claude', 'SessionStart'], { source: 'startup' })
+    const reported: unknown[] = []
+    await using old = await startStubGateway({
+      'PUT /v1/presence': ({ body }) => {
+        reported.push(body)
+        return 'contextTokens' in (body as object)
+          ? problem(400, 'invalid-request', 'contextTokens: not known')
+          : { json: {} as never }
+      },
+    })
+    const access = { ROUSE_URL: old.url, ROUSE_KEY: donna.key }
+    const input = () => inputOf({ transcript_path: path })
+    const stop = await run(['hook', 'claude', 'Stop'], access, { input: input() })
+    expect(stop).toMatchObject({ code: 0, stderr: '' })
+    expect(reported).toMatchObject([{ contextTokens: 91_500 }, { state: 'idle' }])
+    expect(reported[1]).not.toHaveProperty('contextTokens')
+    expect(await hook(gateway, donna, ['claude', 'Stop'], { transcript_path: path })).toMatchObject({
+      code: 0,
+      stderr: '',
+    })
   })
 
   // D12

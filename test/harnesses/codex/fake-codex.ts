@@ -30,6 +30,8 @@ export class FakeCodex {
   version = '0.169.0'
   readonly threads: FakeThread[] = []
   readonly hooks: { command: string; trustStatus: string; enabled: boolean }[] = []
+  /** What its account has used; undefined: it has no account of ChatGPT. */
+  rateLimits: object | undefined
   /** What clients have called, in order. */
   readonly calls: { readonly method: string; readonly params: JsonObject }[] = []
   readonly faults: {

@@ -121,6 +121,9 @@ export class FakeProcess {
       }
       case 'hooks/list':
         return { data: [{ hooks: this.codex.hooks }] }
+      case 'account/rateLimits/read':
+        if (!this.codex.rateLimits) throw new Refusal('chatgpt authentication required to read rate limits')
+        return { rateLimits: this.codex.rateLimits }
     }
     const thread = this.codex.threads.find(({ id }) => id === params.threadId)
     if (!thread || (thread.preview === '' && !(thread.owner === this && method === 'thread/read'))) {

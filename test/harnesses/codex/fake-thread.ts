@@ -9,7 +9,8 @@ interface FakeItem {
 
 interface FakeTurn {
   readonly id: string
-  status: 'inProgress' | 'completed' | 'interrupted'
+  status: 'inProgress' | 'completed' | 'interrupted' | 'failed'
+  error?: object
   readonly items: FakeItem[]
 }
 
@@ -51,7 +52,8 @@ export class FakeThread {
 
   statusFor(process: FakeProcess): object {
     if (this.owner !== process) return { type: 'notLoaded' }
-    return this.running ? { type: 'active', activeFlags: this.flags } : { type: 'idle' }
+    if (this.running) return { type: 'active', activeFlags: this.flags }
+    return { type: this.turns[0]?.status === 'failed' ? 'systemError' : 'idle' }
   }
 
   /** The user types a prompt. */
@@ -99,6 +101,12 @@ export class FakeThread {
     if (this.owner?.takesAtOnce) this.drain()
   }
 
+  /** The model refuses. */
+  fail(error: object): void {
+    if (this.running) this.running.error = error
+    this.#end('failed')
+  }
+
   /** Esc, or a refused approval. What was put into the turn meanwhile is lost. */
   interrupt(): void {
     const lost = this.flags.length > 0
@@ -123,7 +131,7 @@ export class FakeThread {
     this.#tell('item/started', { turnId: turn.id, item: { ...item, id: randomUUID() } })
   }
 
-  #end(status: 'completed' | 'interrupted'): void {
+  #end(status: 'completed' | 'interrupted' | 'failed'): void {
     const turn = this.running
     if (!turn) return
     turn.status = status

@@ -259,6 +259,27 @@ test('the states are reported as they change', async () => {
   await watching
 })
 
+// D50
+test('a conversation that waits for its vendor reports the limit, and until when', async () => {
+  await using desk = await openDesk()
+  const limits: object[] = []
+  desk.adapter.onLimit!((limit, at) => void limits.push({ ...limit, ...at }))
+  const stop = new AbortController()
+  const watching = desk.adapter.watch!(() => {}, stop.signal)
+  const next = Date.now() + 3_600_000
+  const message = 'Free usage exceeded, add credits https://opencode.ai/zen'
+  await until(
+    () => {
+      desk.fake.emit('session.status', { sessionID: 'ses_1', status: { type: 'retry', attempt: 2, message, next } })
+      return limits.length
+    },
+    (count) => count > 0,
+  )
+  expect(limits[0]).toEqual({ reason: 'usage-limit', until: next, detail: message, conversationId: 'ses_1' })
+  stop.abort()
+  await watching
+})
+
 test.runIf(process.platform === 'linux')(
   'a wake goes to the process of its conversation, and to no other',
   async () => {

@@ -17,6 +17,8 @@ export interface Turn {
   readonly id: string
   readonly status: string
   readonly items: readonly { readonly type: string; readonly clientId?: string | null | undefined }[]
+  /** Of a turn that has failed. */
+  readonly error?: unknown
 }
 
 /** How many turns to read. `summary`: with the prompt of each; `full`: with all that came into them, which may be much. */
@@ -42,10 +44,12 @@ const answers = {
         id: z.string().max(200),
         status: z.string(),
         items: z.array(z.object({ type: z.string(), clientId: z.string().nullish() })).default([]),
+        error: z.unknown().optional(),
       }),
     ),
   }),
   steered: z.object({ turnId: z.string() }),
+  limits: z.object({ rateLimits: z.unknown() }),
 }
 
 const loadedMax = 200
@@ -141,6 +145,11 @@ export class AppServer implements AsyncDisposable {
   async steer(threadId: string, expectedTurnId: string, text: string, label: string): Promise<void> {
     const params = { threadId, expectedTurnId, input: inputOf(text), clientUserMessageId: label }
     answers.steered.parse(await this.#call('turn/steer', params))
+  }
+
+  /** What the account has used. Without an account of ChatGPT it is an error. */
+  async rateLimits(): Promise<unknown> {
+    return answers.limits.parse(await this.#call('account/rateLimits/read', {})).rateLimits
   }
 
   hooks(cwds: readonly string[]): Promise<JsonObject> {

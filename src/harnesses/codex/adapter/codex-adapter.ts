@@ -3,8 +3,10 @@ import type {
   AdapterContext,
   AdapterRow,
   HarnessSession,
+  NoteLimit,
   OutgoingWake,
   Probe,
+  UsageLimit,
   WakeEnd,
   WakeTools,
 } from '../../../bridge/adapter.ts'
@@ -32,6 +34,7 @@ export class CodexAdapter implements Adapter {
   readonly #access: CodexAccess
   readonly #hosted: HostedTurns
   readonly #times: WakeTimes
+  #noteLimit: NoteLimit = () => {}
 
   constructor(context: AdapterContext, times: WakeTimes = wakeTimes) {
     this.#context = context
@@ -45,7 +48,12 @@ export class CodexAdapter implements Adapter {
   }
 
   watch(noteSession: (session: HarnessSession) => void, signal: AbortSignal): Promise<void> {
-    return watchCodex(this.#access, this.#context, noteSession, signal)
+    const limit = (shown: UsageLimit, conversationId: string) => this.#noteLimit(shown, { conversationId })
+    return watchCodex(this.#access, this.#context, { session: noteSession, limit }, signal)
+  }
+
+  onLimit(noteLimit: NoteLimit): void {
+    this.#noteLimit = noteLimit
   }
 
   wake({ conversationId }: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {

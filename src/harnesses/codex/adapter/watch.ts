@@ -1,7 +1,9 @@
-import type { AdapterContext, HarnessSession } from '../../../bridge/adapter.ts'
+import type { AdapterContext, HarnessSession, UsageLimit } from '../../../bridge/adapter.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import type { CodexAccess } from './access.ts'
 import { isAllowed } from './allowed.ts'
 import { AppServer } from './app-server.ts'
+import { AccountLimits } from './limits.ts'
 import { openSocket } from './rpc/socket.ts'
 import { sessionOf } from './sessions.ts'
 import { type CodexThread, codexThread, threadStatus } from './thread.ts'
@@ -11,8 +13,12 @@ import { openThreads, type Writers } from './writers.ts'
 const lookMs = 3_000
 const threadsMax = 500
 
-type Note = (session: HarnessSession) => void
-type Context = Pick<AdapterContext, 'directories'>
+/** What a watch tells: the state of a conversation, and a limit that has ended a turn of one. */
+interface CodexNotes {
+  readonly session: (session: HarnessSession) => void
+  readonly limit: (limit: UsageLimit, conversationId: string) => void
+}
+type Context = Pick<AdapterContext, 'directories' | 'now'>
 
 /**
  * Reports the state of the conversations in every server that listens, until the signal aborts: a server sends each change to every
@@ -21,7 +27,7 @@ type Context = Pick<AdapterContext, 'directories'>
 export async function watchCodex(
   access: CodexAccess,
   context: Context,
-  noteSession: Note,
+  notes: CodexNotes,
   signal: AbortSignal,
   everyMs = lookMs,
 ): Promise<void> {
@@ -30,7 +36,7 @@ export async function watchCodex(
     for (const path of access.sockets().paths) {
       if (watched.has(path)) continue
       // What one server does costs only its own conversations.
-      const watching = watchServer(path, context, noteSession, signal)
+      const watching = watchServer(path, context, notes, signal)
         .catch(() => {})
         .finally(() => watched.delete(path))
       watched.set(path, watching)
@@ -40,9 +46,9 @@ export async function watchCodex(
   await Promise.all(watched.values())
 }
 
-async function watchServer(path: string, context: Context, noteSession: Note, signal: AbortSignal): Promise<void> {
+async function watchServer(path: string, context: Context, notes: CodexNotes, signal: AbortSignal): Promise<void> {
   await using server = await AppServer.greet(await openSocket(path))
-  const threads = new ServerThreads(server, context, noteSession)
+  const threads = new ServerThreads(server, context, notes)
   await using _ = threads
   await threads.start()
   await anyOf(signal, [server.connection.closed], 2 ** 31 - 1)
@@ -53,24 +59,28 @@ async function watchServer(path: string, context: Context, noteSession: Note, si
 class ServerThreads implements AsyncDisposable {
   readonly #server: AppServer
   readonly #context: Context
-  readonly #noteSession: Note
+  readonly #notes: CodexNotes
+  readonly #limits = new AccountLimits()
   readonly #known = new Map<string, CodexThread>()
   /** One after the other: a later state is never overtaken. */
   #turn: Promise<void> = Promise.resolve()
   #waiting = 0
   #writers: Writers | undefined
 
-  constructor(server: AppServer, context: Context, noteSession: Note) {
+  constructor(server: AppServer, context: Context, notes: CodexNotes) {
     this.#server = server
     this.#context = context
-    this.#noteSession = noteSession
+    this.#notes = notes
   }
 
   async start(): Promise<void> {
     this.#server.connection.listen(({ method, params }) => {
       if (method === 'thread/started') return this.#queue(() => this.#started(params.thread))
-      const { threadId } = params
+      if (method === 'account/rateLimits/updated') return this.#limits.note(params.rateLimits)
+      const { threadId, turn } = params
       if (typeof threadId !== 'string') return
+      // Who has not subscribed to a thread is not told of its turns: then the state of the thread says that one has failed.
+      if (method === 'turn/completed' && isJsonObject(turn)) this.#queue(() => this.#failed(threadId, turn.error))
       if (method === 'thread/status/changed') this.#queue(() => this.#changed(threadId, params.status))
       else if (method === 'thread/closed') this.#queue(() => this.#changed(threadId, { type: 'notLoaded' }))
     })
@@ -111,13 +121,29 @@ class ServerThreads implements AsyncDisposable {
     if (!known) return this.#started({ ...thread, status })
     this.#known.set(threadId, { ...thread, status })
     this.#note({ ...thread, status })
+    if (status.type === 'systemError') await this.#failed(threadId, await this.#lastError(threadId))
     if (status.type === 'notLoaded') this.#known.delete(threadId)
+  }
+
+  async #lastError(threadId: string): Promise<unknown> {
+    const [turn] = await this.#server.turns(threadId, { limit: 1, itemsView: 'summary' })
+    return turn?.error
+  }
+
+  /** A turn has failed. If it was at a limit, what the account has used says when that is over. */
+  async #failed(threadId: string, error: unknown): Promise<void> {
+    const { now } = this.#context
+    if (!this.#known.has(threadId) || !this.#limits.limitOf(error, now())) return
+    const read = await this.#server.rateLimits().catch(() => undefined)
+    this.#limits.note(read)
+    const limit = this.#limits.limitOf(error, now())
+    if (limit) this.#notes.limit(limit, threadId)
   }
 
   #note(thread: CodexThread): void {
     const isLoaded = thread.status.type !== 'notLoaded'
     const seat = isLoaded ? ({ kind: 'loaded' } as const) : ({ kind: 'closed', mayOpen: false } as const)
-    this.#noteSession(sessionOf(thread, seat, isLoaded ? this.#writers : undefined))
+    this.#notes.session(sessionOf(thread, seat, isLoaded ? this.#writers : undefined))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

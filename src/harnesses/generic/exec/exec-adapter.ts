@@ -5,7 +5,9 @@ import {
   type AdapterRow,
   bridgeStops,
   type HarnessSession,
+  type NoteLimit,
   type OutgoingWake,
+  type UsageLimit,
   type WakeEnd,
   type WakeTools,
 } from '../../../bridge/adapter.ts'
@@ -15,10 +17,13 @@ import { failTasks, whyFailed } from '../../../client/wakes/fail-tasks.ts'
 import type { Wake } from '../../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../../client/wakes/wake-context.ts'
+import { harnesses } from '../../harnesses.ts'
 
 const lineMax = 500
 
 const linesMax = 100
+const readMax = 4_000
+const hourMs = 3_600_000
 
 /** Starts the user's command for each wake, as `rouse listen --exec` does. Nobody is interrupted, so presence does not hold it. Source: D34. */
 export const execRow: AdapterRow = {
@@ -47,6 +52,7 @@ const howToSet = 'There is no command to run: set `command` of exec in the confi
 function createExecAdapter(context: AdapterContext): Adapter {
   const { command, timeoutMs, onFailure } = settingsOf(context.settings)
   let last: Promise<unknown> = Promise.resolve()
+  let noteLimit: NoteLimit = () => {}
 
   async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const source = wake.source ?? withoutSource(wake)
@@ -67,7 +73,10 @@ function createExecAdapter(context: AdapterContext): Adapter {
     const about = gateway && (await readWakeContext(gateway, source))
     await tools.handingOver(route)
     const startedAt = context.now()
-    const output = outputNotes(context.note)
+    let limit: UsageLimit | undefined
+    const output = outputNotes((line) => {
+      limit = limitIn(line, context.now()) ?? limit
+    }, context.note)
     const { failure, hasStarted, exitCode, lastLine } = await runWakeCommand(source, {
       command,
       env: context.env,
@@ -82,6 +91,12 @@ function createExecAdapter(context: AdapterContext): Adapter {
     output.end()
     if (failure === undefined) {
       return { step: 'delivered', detail: `the command ended with 0 after ${context.now() - startedAt} ms` }
+    }
+    if (limit !== undefined && !tools.signal.aborted) {
+      // It is tried again when the limit is over: the task goes on waiting.
+      noteLimit(limit, { agent: source.agentIdentity ?? '' })
+      const detail = `the command ${failure}, at a limit${limit.detail ? `: ${limit.detail}` : ''}`
+      return { step: 'held', detail, reason: 'usage_limit', retryAfterMs: retryAfterLimit(limit, context.now()) }
     }
     const givenUp = () => failTask(whyFailed(failure, lastLine))
     // It may already have done something, unless its exit code says that it has not.
@@ -105,6 +120,9 @@ function createExecAdapter(context: AdapterContext): Adapter {
       const ended = last.then(() => wakeAlone(session, wake, tools))
       last = ended.catch(() => {})
       return ended
+    },
+    onLimit(note) {
+      noteLimit = note
     },
     // A process that has ended leaves nothing to look at.
     async find() {
@@ -142,11 +160,25 @@ function withoutSource({ id, text }: OutgoingWake): Wake {
   return { eventType: 'wake', eventId: id, payload: { summary: text } }
 }
 
+/** The limit that a harness names in a line of its output: whichever the command runs. */
+function limitIn(line: string, now: number): UsageLimit | undefined {
+  for (const harness of harnesses) {
+    const limit = harness.limitIn?.(line.slice(0, readMax), now)
+    if (limit) return limit
+  }
+  return undefined
+}
+
+/** The agent is parked until then. A cap ends when a person acts: it is looked at now and then. */
+const retryAfterLimit = ({ until }: UsageLimit, now: number): number =>
+  until === null ? hourMs : Math.max(0, until - now)
+
 /** Passes what a command prints on, a line each and a bounded number of them. */
-function outputNotes(note: (text: string) => void) {
+function outputNotes(read: (line: string) => void, note: (text: string) => void) {
   let rest = ''
   let count = 0
   const tell = (line: string): void => {
+    read(line)
     if (line.trim() === '' || count > linesMax) return
     count++
     note(count > linesMax ? '  … (the command prints more)' : `  ${clip(plain(line), lineMax)}`)
@@ -155,7 +187,7 @@ function outputNotes(note: (text: string) => void) {
     add(text: string): void {
       const lines = (rest + text).split('\n')
       // A line without an end is not gathered without one.
-      rest = lines.pop()!.slice(0, lineMax)
+      rest = lines.pop()!.slice(0, readMax)
       lines.forEach(tell)
     },
     end(): void {

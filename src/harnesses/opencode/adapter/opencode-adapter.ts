@@ -6,6 +6,7 @@ import type {
   AdapterRow,
   Found,
   HarnessSession,
+  NoteLimit,
   OutgoingWake,
   Probe,
   WakeEnd,
@@ -43,6 +44,7 @@ class OpenCodeAdapter implements Adapter {
   readonly #context: AdapterContext
   /** Which process ran a conversation last, as its events have shown. */
   readonly #owners = new Map<string, number>()
+  #noteLimit: NoteLimit = () => {}
 
   constructor(context: AdapterContext) {
     this.#context = context
@@ -73,10 +75,15 @@ class OpenCodeAdapter implements Adapter {
     }
     const stop = this.#context.clients.onChange('opencode', notePlugins)
     try {
-      await watchServers(this.#context, this.#owners, (session) => noteSession(withRealPath(session)), signal)
+      const note = (session: HarnessSession) => noteSession(withRealPath(session))
+      await watchServers(this.#context, this.#owners, note, (...limit) => this.#noteLimit(...limit), signal)
     } finally {
       stop()
     }
+  }
+
+  onLimit(noteLimit: NoteLimit): void {
+    this.#noteLimit = noteLimit
   }
 
   async wake(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {

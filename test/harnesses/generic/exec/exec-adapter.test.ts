@@ -168,3 +168,31 @@ test.each([
     onFailure === 'keep' ? undefined : 'The command that was started for this task ended with exit code 3: no quota',
   )
 })
+
+// D50
+test('a command whose harness is at a limit is held until its reset, and its task goes on waiting', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('@donna')
+  const { id } = await gateway.send('@donna', 'Please review PR 7')
+  const client = createGatewayClient({ url: gateway.url, credentials: async () => ({ key: donna.key }) })
+  const command = `echo "ERROR: You've hit your usage limit. Try again in 2 hours." >&2; echo "Warning: done" >&2; exit 1`
+  const { adapter } = office({ command }, { env: { PATH: process.env.PATH } })
+  const limits: object[] = []
+  adapter.onLimit!((limit, at) => void limits.push({ ...limit, ...at }))
+  const { sessions } = await probe(adapter)
+  const end = await adapter.wake(sessions[0]!, aWake({ taskId: id }), attempt({ gateway: client }).tools)
+  expect(end).toMatchObject({ step: 'held', reason: 'usage_limit' })
+  const [limit] = limits as { until: number }[]
+  expect(limit).toMatchObject({ reason: 'usage-limit', agent: '@donna' })
+  expect(Math.abs(limit!.until - Date.now() - 7_200_000)).toBeLessThan(60_000)
+  expect((await gateway.call('GET', `/v1/tasks/${id}`)).body.state).toBe('submitted')
+})
+
+test('a command that succeeds parks nobody, whatever it prints', async () => {
+  const { adapter } = office({ command: `echo "You've hit your usage limit."` })
+  const limits: object[] = []
+  adapter.onLimit!((limit) => void limits.push(limit))
+  const { sessions } = await probe(adapter)
+  expect(await adapter.wake(sessions[0]!, aWake(), attempt().tools)).toMatchObject({ step: 'delivered' })
+  expect(limits).toEqual([])
+})

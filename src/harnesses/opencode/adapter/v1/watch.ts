@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AdapterContext, HarnessSession } from '../../../../bridge/adapter.ts'
+import type { AdapterContext, HarnessSession, NoteLimit } from '../../../../bridge/adapter.ts'
+import { isJsonObject } from '../../../../lib/json.ts'
+import { opencodeRetryLimit } from '../../limit.ts'
 import { type EventFeed, type HarnessEvent, openFeed } from '../http/event-feed.ts'
 import { conversationsOf } from './conversations.ts'
 import { findServers, type V1Server } from './servers.ts'
@@ -21,9 +23,15 @@ export async function watchServers(
   context: AdapterContext,
   owners: Map<string, number>,
   noteSession: (session: HarnessSession) => void,
+  noteLimit: NoteLimit,
   signal: AbortSignal,
 ): Promise<void> {
   const watched = new Map<string, Watched>()
+  const retried = ({ type, properties: { sessionID, status } }: HarnessEvent): void => {
+    if (type !== 'session.status' || typeof sessionID !== 'string' || !isJsonObject(status)) return
+    const limit = opencodeRetryLimit(status, context.now())
+    if (limit) noteLimit(limit, { conversationId: sessionID })
+  }
   try {
     while (!signal.aborted) {
       const { servers } = await findServers(context, signal).catch(() => ({ servers: [] }))
@@ -34,7 +42,7 @@ export async function watchServers(
         watched.delete(key)
       }
       for (const [key, server] of open) {
-        if (!watched.has(key)) watched.set(key, watchServer(server, owners, noteSession))
+        if (!watched.has(key)) watched.set(key, watchServer(server, owners, noteSession, retried))
       }
       await delay(lookMs, undefined, { signal }).catch(() => {})
     }
@@ -47,6 +55,7 @@ function watchServer(
   server: V1Server,
   owners: Map<string, number>,
   noteSession: (session: HarnessSession) => void,
+  take: (event: HarnessEvent) => void,
 ): Watched {
   const ended = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -63,6 +72,7 @@ function watchServer(
   const feed: EventFeed = openFeed(server.api.server, '/event', (event) => {
     const sessionId = runBy(event)
     if (sessionId !== undefined) note(owners, sessionId, server.pid)
+    take(event)
     if (telling.test(event.type)) tellSoon()
   })
   return {
