@@ -8,7 +8,7 @@ import { openUserDesk } from './user-desk.ts'
 
 const bootMaxMs = 60_000
 const approval = 'Do you want to proceed?'
-const dialect = {
+export const claudeDialect = {
   tool: (name: string, input: object) => ({ tool: `mcp__rouse__${name}`, input: { ...input } }),
   askUser: { tool: 'Bash', input: { command: 'touch made', description: 'make a file' } },
 }
@@ -29,7 +29,7 @@ interface Harness {
 
 /** A user with Claude Code in a terminal that nobody has typed in. What it does is read from `rouse bridge status`. */
 export async function openClaudeDesk(claude: string, way: keyof typeof bridgeOptions) {
-  const desk = await openUserDesk(dialect)
+  const desk = await openUserDesk(claudeDialect)
   const { office, model } = desk
   prepareClaude(office, claude, model.url)
   const argv = ['install', 'claude', '--profile', office.profile, '--approve-tools', ...bridgeOptions[way]]

@@ -17,8 +17,8 @@ export interface Dialect {
 export const answerBody = 'Done, says the model.'
 
 /**
- * A model that does what a wake asks for: reads the mail with our tool, and answers its sender. `HOLD` in a prompt waits for `release`,
- * `ASK` wants a command approved, and mail about `LATER` is left unread.
+ * A model that does what a wake asks for: reads the mail with our tool, and answers its sender. `HOLD` in a prompt waits for `release`, and
+ * so does what a bridge says to a session that it starts. `ASK` wants a command approved, and mail about `LATER` is left unread.
  */
 export async function startMailModel(dialect: Dialect) {
   const turns: Turn[] = []
@@ -28,7 +28,8 @@ export async function startMailModel(dialect: Dialect) {
     const turn = turnOf(body)
     turns.push(turn)
     for (const listener of listeners) listener(turn)
-    if (turn.prompt.includes('HOLD')) await new Promise<void>((resolve) => holding.push(resolve))
+    if (/HOLD|Rouse has started this session/.test(turn.prompt))
+      await new Promise<void>((resolve) => holding.push(resolve))
     return replyTo(turn, dialect)
   })
   const release = () => {

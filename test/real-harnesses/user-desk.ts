@@ -46,10 +46,13 @@ export async function openUserDesk(dialect: Dialect) {
       bridges.push(bridge)
       return bridge
     },
-    /** Writes what `rouse bridge init` writes, with one harness. `settings`: of its adapter. */
-    configure: (harness: string, more: { directories?: readonly string[]; settings?: object } = {}) => {
-      const { directories = [office.at('project')], settings = {} } = more
-      const agents = [{ profile: office.profile, harnesses: [harness], directories }]
+    /** Writes what `rouse bridge init` writes, with one harness. `settings`: of its adapter. `restart`: the recipe. */
+    configure: (
+      harness: string,
+      more: { directories?: readonly string[]; settings?: object; restart?: object } = {},
+    ) => {
+      const { directories = [office.at('project')], settings = {}, restart } = more
+      const agents = [{ profile: office.profile, harnesses: [harness], directories, restart }]
       office.write('.config/rouse/bridge.json', JSON.stringify({ agents, adapters: { [harness]: settings } }), 0o600)
     },
     open: (...command: string[]): Terminal => {
