@@ -4,14 +4,69 @@ import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
-import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
+import { table } from '../output/table.ts'
+import { when } from '../output/when.ts'
+import { clientCommand, commonOptions, connect, jsonOption, withExamples } from '../run/client-command.ts'
 
 const lookMs = 1_000
 
 /** `rouse recovery …`: harnesses that are started anew. */
 export function registerRecovery(program: Command, io: Io): void {
   const recovery = program.command('recovery').description('restarts of the harnesses of agents')
+  registerList(recovery, io)
   registerProve(recovery, io)
+}
+
+/** `rouse recovery list`: what is seen of each agent, and what is done for it. */
+function registerList(recovery: Command, io: Io): void {
+  clientCommand(recovery, 'list [agent]', 'show what is seen of agents, and what is done for them and why', [
+    'rouse recovery list',
+    'rouse recovery list @donna --json',
+  ]).action(async (agent: string | undefined, _options: unknown, command: Command) => {
+    const { gateway, print } = connect(io, command)
+    const answer = await gateway.call('GET /v1/recovery', { query: { agent } })
+    const rows = answer.recovery.map(({ agent, candidates: [found], decision, inFlight, parked }) => {
+      const doing = inFlight ? `${inFlight.mode} since ${when(io, inFlight.since)}` : decision?.action
+      const why = parked ? `${parked.reason} until ${parked.until ?? 'a person acts'}` : decision?.reason
+      return [
+        plain(agent),
+        found ? `${found.kind} (${found.grade})` : '',
+        plain(String(doing ?? '')),
+        plain(String(why ?? '')),
+      ]
+    })
+    print.result(answer, () => table(io, ['AGENT', 'SEEN', 'DOING', 'WHY'], rows, 'No agents.'))
+  })
+}
+
+/** `rouse heartbeat`: which agents depend on it, because no route of theirs has proved itself. */
+export function registerHeartbeat(program: Command, io: Io): void {
+  clientCommand(
+    program,
+    'heartbeat [agent]',
+    'show which agents have a proven route, and who depends on the heartbeat',
+    ['rouse heartbeat'],
+  ).action(async (agent: string | undefined, _options: unknown, command: Command) => {
+    const { gateway, print } = connect(io, command)
+    const answer = await gateway.call('GET /v1/heartbeat', { query: { agent } })
+    const rows = answer.heartbeats.map(({ agent, bypassedBy, lastPulseAt }) => [
+      plain(agent),
+      bypassedBy ? bypassedBy.harnessTarget : 'none: it depends on the heartbeat',
+      when(io, lastPulseAt) || 'never',
+    ])
+    print.result(answer, () => table(io, ['AGENT', 'PROVEN ROUTE', 'LAST PULSE'], rows, 'No agents.'))
+  })
+}
+
+/** `rouse unpark`: an agent whose harness is at a limit is left alone until it is over. */
+export function registerUnpark(program: Command, io: Io): void {
+  clientCommand(program, 'unpark <agent>', 'end the wait of an agent for the end of a limit of its harness', [
+    'rouse unpark @donna',
+  ]).action(async (agent: string, _options: unknown, command: Command) => {
+    const { gateway, print } = connect(io, command)
+    await gateway.call('DELETE /v1/parked', { query: { agent } })
+    print.result({ agent, parked: null }, () => `${plain(agent)} is woken again.\n`)
+  })
 }
 
 /** `rouse recovery prove`: the bridge of this machine starts a harness by its recipe, once. Exits with 1 where that does not work. */
