@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
-import type { AdapterId, LimitedAt, UsageLimit } from '../adapter.ts'
+import type { AdapterId, HarnessSession, LimitedAt, UsageLimit } from '../adapter.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
 import type { Guarded } from '../guards/guard.ts'
 import type { Journal } from '../journal/journal.ts'
@@ -35,7 +35,6 @@ interface AgentRecoveryParts {
 }
 
 const everyMsDefault = 30_000
-const sessionAgeMsMax = 30_000
 
 /**
  * The side of recovery on this machine, for one agent: it reports what it sees, and does what the gateway orders. It decides nothing by itself.
@@ -134,14 +133,17 @@ export class AgentRecovery {
     }
   }
 
-  /** What is seen without a look at the harnesses, which costs them a process: the session's own process, what was started, what a watch reports. */
+  /**
+   * What is seen without a look at the harnesses, which costs them a process: the session's own process, and what a watch reports. A process
+   * that this bridge has started, and in which nothing works and no session lives, is none to wait for: it is ended first.
+   */
   async #seen(signal: AbortSignal): Promise<Pick<Account, 'process' | 'seen'>> {
-    const known = await this.#parts.own.recent(sessionAgeMsMax, signal)
+    const known = await this.#parts.own.read(signal)
     const session = known && here(processOf(known))
-    const { pid, startedAt } = this.restarts.running ?? {}
-    const started = pid && startedAt ? { pid, startedAt } : undefined
-    const reported = await this.#parts.conversations.ownReported(known, signal)
-    const process = session ?? started ?? here(reported.map((one) => one.process).find(Boolean))
+    const all = await this.#parts.conversations.ownReported(known, signal)
+    const isLeft = ({ process, state }: HarnessSession) => state === 'idle' && this.restarts.hasStarted(process?.pid)
+    const reported = all.filter((one) => session !== undefined || !isLeft(one))
+    const process = session ?? here(reported.map((one) => one.process).find(Boolean))
     return { ...(process ? { process } : {}), seen: session !== undefined || reported.length > 0 }
   }
 

@@ -68,6 +68,11 @@ export class Restarts {
     return this.#records.open(this.#agent).find((record) => isRunning(record))
   }
 
+  /** Whether a process is one that it has started, or that one of those has. */
+  hasStarted(pid: number | undefined): boolean {
+    return pid !== undefined && this.#records.open(this.#agent).some((record) => isOfGroup(pid, record))
+  }
+
   /**
    * Settles what is on record, before anything is started: what an earlier life has left is adopted if the session of the agent speaks from
    * it, and is ended otherwise. Then the gateway hears of what it has not heard. Errors: of the gateway; nothing may be started then.

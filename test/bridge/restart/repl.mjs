@@ -24,7 +24,8 @@ async function say(method, path, body) {
 }
 
 if (!SILENT) {
-  await say('POST', '/v1/sessions', { surface: 'repl', pid: process.pid, startedAt: startedAt(), drain: false })
+  const own = process.env.SAYS_NO_PID ? {} : { pid: process.pid, startedAt: startedAt() }
+  await say('POST', '/v1/sessions', { surface: 'repl', ...own, drain: false })
   await say('PUT', '/v1/presence', { state: 'active', source: 'bridge-daemon' })
 }
 setTimeout(() => {}, Number(process.env.ENDS_AFTER_MS ?? 3_600_000))
