@@ -24,12 +24,11 @@ async function openRestartDesk() {
   expect([install.code, install.stderr]).toEqual([0, ''])
   const recipe = { harness: 'claude', command: [claude], cwd: office.at('project'), prompt: 'argument' }
   desk.configure('claude', { restart: { ...recipe, terminal: 'tmux', settleSeconds: 2 } })
-  const bridge = await desk.startBridge()
+  await desk.startBridge()
   const pids: number[] = []
   return {
     ...desk,
-    bridge,
-    /** Lets a session that has been started work on, once its model has the text that it begins with. Returns its process. */
+    /** Resolves with the process that was started, once its model has the text that its session begins with. It waits. */
     begun: async (text: string, timeoutMs?: number): Promise<number> => {
       await until(() => model.holding.length > 0 && model.turnsWith(text) === 1, Boolean, timeoutMs)
       const { agents } = JSON.parse((await office.rouse('bridge', 'status', '--json')).stdout)
