@@ -64,8 +64,12 @@ export interface Config {
   /** How long a session may be silent. */
   readonly sessions: { readonly timeoutMs: number }
   readonly a2a: { readonly blockingTimeoutMs: number }
+  /** Who may read `/metrics`: everybody who reaches it, operators with a key, or nobody. */
+  readonly metrics: (typeof metricsChoices)[number]
   readonly logLevel: string
 }
+
+const metricsChoices = ['open', 'key', 'off'] as const
 
 const logLevels = ['silent', 'error', 'warn', 'info', 'debug']
 /** A key that a person made up is weaker than its length suggests. */
@@ -106,6 +110,7 @@ export function envToConfig(env: Env): Config {
     },
     sessions: { timeoutMs: read.number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
     a2a: { blockingTimeoutMs: read.number('ROUSE_BLOCKING_TIMEOUT', 55, 0, 86_400) * 1000 },
+    metrics: readMetrics(read),
     logLevel: readLogLevel(read),
   }
   if (read.problems.length === 0) return config
@@ -208,6 +213,13 @@ function readTrustedProxies(read: EnvReader): string[] {
   const proxies = cidrs(read.text('ROUSE_TRUSTED_PROXIES') ?? 'none')
   read.check('ROUSE_TRUSTED_PROXIES', () => createClientAddress(proxies))
   return proxies
+}
+
+function readMetrics(read: EnvReader): Config['metrics'] {
+  const text = read.text('ROUSE_METRICS') ?? 'key'
+  const chosen = metricsChoices.find((choice) => choice === text.toLowerCase())
+  if (!chosen) read.problems.push(`ROUSE_METRICS="${text}": give one of ${metricsChoices.join(', ')}.`)
+  return chosen ?? 'key'
 }
 
 function readLogLevel(read: EnvReader): string {

@@ -450,6 +450,8 @@ create index subscription_open on subscription (audience, status)
   where status = 'active' and (due_at is null or harness_target in ('bridge-daemon'));
 -- The subscriptions that are due.
 create index subscription_due on subscription (due_at) where due_at is not null;
+-- The numbers of all subscriptions, for the metrics.
+create index subscription_by_state on subscription (harness_target, kind, status);
 -- The degraded webhooks that are to be tried.
 create index subscription_probe on subscription (probe_at) where status = 'degraded' and probe_at is not null;
 -- The subscriptions of an owner, of one kind.

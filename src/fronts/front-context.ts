@@ -7,6 +7,7 @@ import type { ClaimContext } from '../claims/context.ts'
 import type { AuthContext } from '../identity/authenticate.ts'
 import type { MailContext } from '../mailbox/context.ts'
 import type { MailWaits } from '../mailbox/delivery/mail-waits.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { GateContext } from '../recovery/change-gate.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClientAddress } from '../security/client-address.ts'
@@ -16,6 +17,13 @@ import type { TaskContext } from '../tasks/context.ts'
 import type { StreamConnections } from '../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../wake-stream/context.ts'
 import type { ReadinessProbe } from './readiness.ts'
+
+/** What `/metrics` answers. */
+export interface MetricsPage {
+  /** Whether it answers without a key. */
+  readonly isOpen: boolean
+  readonly write: () => Promise<{ readonly type: string; readonly text: string }>
+}
 
 /** All protocols work with this: the features, and what admits and records each call. */
 export interface FrontContext extends TaskContext, AuthContext {
@@ -48,6 +56,9 @@ export interface FrontContext extends TaskContext, AuthContext {
   readonly blockingTimeoutMs: number
 
   // the gateway
+  readonly metrics: Pick<Metrics, 'accepted' | 'refused'>
+  /** Undefined: `/metrics` is off. */
+  readonly metricsPage: MetricsPage | undefined
   readonly instanceKey: string
   readonly readiness: ReadinessProbe
   /** Aborts when the gateway stops. */

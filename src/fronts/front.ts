@@ -7,11 +7,13 @@ import { recordAnswers, recordRest } from './access/rest-access.ts'
 import { admitRequest } from './http/admit-request.ts'
 import { actInProject, requireKey } from './http/auth.ts'
 import { countAnswers } from './http/count-answers.ts'
+import { metricsRoutes } from './http/metrics.ts'
 import { notFound, problemHandler, sendProblem } from './http/problem.ts'
 import { callInSession } from './mcp/http/call-in-session.ts'
 import type { McpFrontContext } from './mcp/http/context.ts'
 import { mcpRoutes } from './mcp/http/routes.ts'
 import { createLocalApi } from './mcp/local-api.ts'
+import { noteRefusal } from './note-refusal.ts'
 import { answerOpenRoutes, answerRoutes } from './rest/answer-route.ts'
 import { openTable, restTable } from './rest/table.ts'
 
@@ -23,17 +25,21 @@ const refuseUnstorableUrl: RequestHandler = (req, _res, next) => {
 
 /** Everything that answers HTTP: A2A for peers, REST for harnesses and operators. */
 export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express {
-  const { log, admission } = context
+  const { admission, metrics } = context
   const app = express()
   app.disable('x-powered-by')
   app.set('etag', false)
   app.set('query parser', 'simple')
   // Express would answer 304 by any ETag. The ETag of a task is for If-Match only; cards compare theirs themselves.
   Object.defineProperty(app.request, 'fresh', { value: false })
-  countAnswers(app, admission.unread, refuseAnswer)
+  countAnswers(app, admission.unread, (res, error) => {
+    noteRefusal(metrics, error)
+    refuseAnswer(res, error)
+  })
   recordAnswers(app)
   app.use(refuseUnstorableUrl)
   app.use(answerOpenRoutes(openTable, context))
+  if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
 
   const a2a = agentRoutes(context)
   app.get('/agents/.well-known/{*file}', () => {
@@ -56,7 +62,7 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
   const callApi = callInSession(context, createLocalApi(context))
   app.use('/mcp', mcpRoutes({ callApi, ...context }))
   app.use(notFound)
-  app.use(problemHandler(log, context.wrongKeys))
+  app.use(problemHandler(context))
   return app
 }
 

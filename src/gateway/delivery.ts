@@ -6,6 +6,7 @@ import { LogNotifier } from '../log/log-notifier.ts'
 import { createFindDelivered } from '../mailbox/delivery/already-delivered.ts'
 import { createNoteStep } from '../mailbox/delivery/note-step.ts'
 import { recordWakes } from '../mailbox/delivery/waiting-store.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Transaction } from '../storage/database.ts'
@@ -48,16 +49,17 @@ interface DeliveryParts extends Pick<World, 'clock' | 'log' | 'random'>, Pick<Co
   readonly signToken: SignToken
   /** How long a receiver may take to answer, in ms. */
   readonly timeoutMs: number
+  readonly metrics: Metrics
 }
 
 /** Builds what delivers: the log, the channels, the engine over both, and the streams that receivers open. Nothing runs yet. */
 export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
-  const { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs } = parts
-  const notifier = new LogNotifier(cluster.notifyGrown)
+  const { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics } = parts
+  const notifier = new LogNotifier(cluster.notifyGrown, metrics)
   cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
 
   // channels
-  const attempts = new AttemptLog(log)
+  const attempts = new AttemptLog(log, metrics)
   const sending = { outbound, clock, random, log, attempts, gate: createAttemptGate(), timeoutMs }
   const signWake = createWakeSigner(secrets, clock)
   const [streams, noticed] = [new WakeStreams(), new WakeStreams()]

@@ -21,6 +21,7 @@ import { Cleanup } from '../lib/cleanup.ts'
 import { answerFactor } from '../limits.ts'
 import { openMailArchive } from '../mailbox/archive.ts'
 import { idleSessionSweep } from '../mcp-sessions/mcp-sessions.ts'
+import { Metrics } from '../metrics/metrics.ts'
 import { recoverySweep } from '../recovery/check.ts'
 import { type Caller, operator } from '../registry/callers/caller.ts'
 import { defaultProject, ensureProject, requireProject } from '../registry/projects/project-store.ts'
@@ -28,6 +29,7 @@ import { removedRowsSweep } from '../registry/subscriptions/removed-rows.ts'
 import { createClientAddress } from '../security/client-address.ts'
 import { SessionActivity } from '../sessions/activity.ts'
 import { silenceSweep } from '../sessions/end-silent-sessions.ts'
+import type { NoteCommit } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
 import { clockSweep } from '../storage/waited-instants.ts'
 import { expirySweep } from '../tasks/fail-expired-tasks.ts'
@@ -40,6 +42,7 @@ import { trimSweep } from '../wakes/trim-kept.ts'
 import { openDelivery } from './delivery.ts'
 import { openFeatures } from './features.ts'
 import { keySweepsOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
+import { openMetricsPage } from './metrics-page.ts'
 import { openOutbound, openVerifier } from './outside.ts'
 import { retentionSweep } from './retention.ts'
 import { openSweepers } from './sweepers.ts'
@@ -51,8 +54,10 @@ export async function openGateway(config: Config, world: World): Promise<Running
   await using undo = new Cleanup()
 
   // storage
+  const metrics = new Metrics()
+  const noteCommit: NoteCommit = (writers, ms) => metrics.committed(writers, ms)
   requirePrivateDirectory(config.dataDir, log)
-  const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock, log))
+  const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock, log, noteCommit))
   await ensureProject(db, defaultProject)
   const audit = undo.use(new Audit({ db, clock, log }))
 
@@ -88,7 +93,10 @@ export async function openGateway(config: Config, world: World): Promise<Running
   // delivery
   const { timeoutMs } = config.webhooks
   const { signToken } = signer
-  const delivery = openDelivery({ db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs }, undo)
+  const delivery = openDelivery(
+    { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics },
+    undo,
+  )
   const { core, engine, changes, changed, wakeStreams, notices } = delivery
 
   // MCP
@@ -162,6 +170,14 @@ export async function openGateway(config: Config, world: World): Promise<Running
     bodyMax,
     answerMax: answerFactor * bodyMax,
     revoked,
+    metrics,
+    metricsPage: openMetricsPage(config.metrics, {
+      db,
+      clock,
+      metrics,
+      engine,
+      isOverloaded: () => admission.isOverloaded,
+    }),
   }
   const front: Express = createFront({ ...context, mcp })
 

@@ -1,3 +1,4 @@
+import type { Metrics } from '../metrics/metrics.ts'
 import type { LogEvent, NewEvent } from './event.ts'
 import { RecentEvents } from './recent-events.ts'
 import { SharedPages } from './shared-pages.ts'
@@ -16,16 +17,19 @@ export class LogNotifier {
   /** The listeners of agents, by the agent's project. */
   readonly #within: Listeners = new Map()
   readonly #notifyPeers: (keys: readonly string[]) => void
+  readonly #metrics: Pick<Metrics, 'appended'> | undefined
 
   /** `notifyPeers` sends the peers the ids of the logs that have grown here. */
-  constructor(notifyPeers: (keys: readonly string[]) => void = () => {}) {
+  constructor(notifyPeers: (keys: readonly string[]) => void = () => {}, metrics?: Pick<Metrics, 'appended'>) {
     this.#notifyPeers = notifyPeers
+    this.#metrics = metrics
   }
 
   /** Publishes events of one project that were committed here, with their audiences as appended. */
   publish(events: readonly LogEvent[], appended: readonly Pick<NewEvent, 'audience'>[]): void {
     const first = events[0]
     if (!first) return
+    this.#metrics?.appended(events)
     const keys = new Set([first.projectId])
     for (const { taskId } of events) if (taskId !== null) keys.add(taskId)
     const grown = [...keys]

@@ -50,6 +50,8 @@ export interface Config {
   readonly mail: { readonly perMinute: number; readonly stormTurns: number; readonly stormMessages: number }
   readonly sessions: { readonly timeoutMs: number }
   readonly a2a: { readonly blockingTimeoutMs: number }
+  /** Who may read `/metrics`: everybody who reaches it, operators with a key, or nobody. */
+  readonly metrics: 'open' | 'key' | 'off'
   readonly logLevel: string
 }
 

@@ -57,5 +57,10 @@ export interface Database extends Reader, AsyncDisposable {
    * with a lock. `work` may run more than once; the effects of failed tries are discarded, hooks included.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** How many bytes the store takes on its disk. */
+  size(): Promise<number>
   close(): Promise<void>
 }
+
+/** Called with each commit that is durable: how many writers shared it, and how long it took from the first statement on, in ms. */
+export type NoteCommit = (writers: number, ms: number) => void

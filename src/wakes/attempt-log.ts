@@ -1,4 +1,5 @@
 import { isShown, type Logger } from '../logger/logger.ts'
+import type { AttemptFacts, Metrics } from '../metrics/metrics.ts'
 import type { Attempt, DeliveryOrder } from './channel.ts'
 
 /** The most failing subscriptions that are remembered. Beyond that, the one that has failed longest is forgotten, and logged again. */
@@ -12,22 +13,25 @@ interface Spell {
 type Order = Pick<DeliveryOrder, 'subscription' | 'agentIdentity' | 'emission'>
 
 /**
- * Writes one line for each attempt at a wake: how many events it carries, and how long the first of them had waited. Of the
+ * Counts each attempt at a wake, and writes one line for it: how many events it carries, and how long the first of them had waited. Of the
  * failures of a subscription the first is a warning and the others are for who looks for them, until an attempt succeeds.
  * Source: S1-41.
  */
 export class AttemptLog {
   readonly #log: Logger
   readonly #shows: { readonly info: boolean; readonly debug: boolean }
+  readonly #metrics: Pick<Metrics, 'attempted'> | undefined
   readonly #spells = new Map<string, Spell>()
 
-  constructor(log: Logger) {
+  constructor(log: Logger, metrics?: Pick<Metrics, 'attempted'>) {
     this.#log = log
+    this.#metrics = metrics
     this.#shows = { info: isShown(log, 'info'), debug: isShown(log, 'debug') }
   }
 
   /** @param nth the number of this attempt at its emission, from 1 */
   note(order: Order, attempt: Attempt, nth: number): void {
+    this.#metrics?.attempted(factsOf(order, attempt))
     const { id } = order.subscription
     if (isArrival(attempt)) {
       if (this.#spells.size > 0) this.#end(order, id, attempt)
@@ -85,6 +89,17 @@ function lineOf({ subscription, agentIdentity, emission }: Order, attempt: Attem
     error: attempt.error ?? undefined,
     detail: attempt.detail,
     ms: attempt.durationMs,
+  }
+}
+
+function factsOf({ subscription, emission }: Order, attempt: Attempt): AttemptFacts {
+  const { status, error, durationMs, at } = attempt
+  const answered = status === null ? 'failed' : `${Math.floor(status / 100)}xx`
+  return {
+    target: subscription.kind === 'push' ? 'push' : subscription.harnessTarget,
+    outcome: isArrival(attempt) ? 'delivered' : (error ?? answered),
+    eventCount: emission.eventCount,
+    waitedMs: Math.max(0, Date.parse(at) + durationMs - emission.firstAt),
   }
 }
 

@@ -1,6 +1,7 @@
 import { a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
 import type { Audited, Operation, OperatorReach, Reach } from '../../src/fronts/access/operation.ts'
 import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
+import { metricsOperation } from '../../src/fronts/http/metrics.ts'
 import { mcpOperations } from '../../src/fronts/mcp/http/mcp-table.ts'
 import { restOperations } from '../../src/fronts/rest/table.ts'
 
@@ -66,6 +67,12 @@ ${table(
   [...headings, 'HTTP+JSON', 'JSON-RPC v0.3', 'gRPC v0.3'],
   a2aOperations.map((row) => [...cells(row), row.http.map(path).join(', '), code(row.legacyRpc), code(row.legacyGrpc)]),
 )}
+
+## Metrics
+
+Without a key with \`ROUSE_METRICS=open\`.
+
+${table(['route', ...headings], [[code(metricsOperation.route), ...cells(metricsOperation)]])}
 
 ## MCP
 

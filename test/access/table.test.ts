@@ -10,6 +10,7 @@ import { a2aOperations, grpcOperation, rpcOperation } from '../../src/fronts/acc
 import { authorise } from '../../src/fronts/access/authorise.ts'
 import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
 import { createFront } from '../../src/fronts/front.ts'
+import { metricsOperation } from '../../src/fronts/http/metrics.ts'
 import { mcpOperations } from '../../src/fronts/mcp/http/mcp-table.ts'
 import { openTable, restOperations, restTable } from '../../src/fronts/rest/table.ts'
 import { operator } from '../../src/registry/callers/caller.ts'
@@ -23,12 +24,13 @@ const context = {
   subscriptions: {},
   mail: { limits: {} },
   claims: {},
+  metricsPage: { isOpen: false },
 } as unknown as Parameters<typeof createFront>[0]
 const routedByExpress = routesOf(createFront(context).router)
 const rows = restOperations.map(({ route }) => route)
 
-test('the routes of Express outside of /v1 are listed as public, but those of MCP', () => {
-  const ofMcp = mcpOperations.map(({ route }) => route)
+test('the routes of Express outside of /v1 are listed as public, but those of MCP and the metrics', () => {
+  const ofMcp = [...mcpOperations, metricsOperation].map(({ route }) => route)
   expect(routedByExpress).toEqual(expect.arrayContaining(ofMcp))
   const outside = routedByExpress.filter((route) => !route.includes(' /v1/') && !ofMcp.includes(route))
   const inTable = openTable.routes.map(({ route }) => route as string)
@@ -55,7 +57,7 @@ test('a path has the methods of its rows', () => {
 })
 
 test('names are unique: the audit is read by them', () => {
-  const names = [...restOperations, ...a2aOperations, ...mcpOperations].map(({ name }) => name)
+  const names = [...restOperations, ...a2aOperations, ...mcpOperations, metricsOperation].map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
 })
 

@@ -47,6 +47,7 @@ function counting(db: Database): { db: Database; counted: Counted } {
       counted.transactions += 1
       return db.transaction((tx) => work(writing(tx)))
     },
+    size: () => db.size(),
     close: () => db.close(),
     [Symbol.asyncDispose]: () => db.close(),
   }

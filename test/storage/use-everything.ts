@@ -38,6 +38,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await gateway.call('POST', `/v1/wake-subscriptions/${sub.id}/resync`, { sinceLogId: 0 }, donna)
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, { status: 'paused' }, donna)
   await useKeys(gateway, donna)
+  await gateway.call('GET', '/metrics')
   await gateway.call('DELETE', '/v1/agents/donna')
   await gateway.call('DELETE', '/v1/agents/donna?freeNames=true')
 }

@@ -1,12 +1,12 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express'
-import type { WrongKeys } from '../../admission/wrong-keys.ts'
 import { type Problem, toProblem } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Logger } from '../../logger/logger.ts'
 import { bearerKey } from '../http/auth.ts'
-import { fromExpress, retrySecondsOf, setEncodings } from '../http/problem.ts'
+import { fromExpress, type RefusalTools, retrySecondsOf, setEncodings } from '../http/problem.ts'
 import { requestIdOf } from '../http/request-log.ts'
+import { noteRefusal } from '../note-refusal.ts'
 import type { A2aCall } from './call.ts'
 import { metadataOf, reasonOf } from './error-info.ts'
 
@@ -123,12 +123,13 @@ function withRetry(res: Response, body: { error: ErrorBody }): object {
 }
 
 /** Answers a request that was refused before its operation began, in the form of the binding that was called. */
-export function sendA2aProblem({ log, wrongKeys }: { log: Logger; wrongKeys: WrongKeys }): ErrorRequestHandler {
+export function sendA2aProblem({ log, wrongKeys, metrics }: RefusalTools): ErrorRequestHandler {
   return async (error, req, res, next) => {
     if (res.headersSent) return next(error)
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = await wrongKeys.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
+    noteRefusal(metrics, problem)
     if (problem.isFault) log.error({ err: error, requestId: requestIdOf(res), path: req.path }, 'a2a.failed')
     res.locals.problem = problem.code
     answerA2aProblem(req, res, problem)

@@ -5,10 +5,11 @@ import type { Logger } from '../../logger/logger.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import type { A2aOperationName } from '../access/a2a-operations.ts'
 import type { FrontContext } from '../front-context.ts'
+import { noteRefusal } from '../note-refusal.ts'
 import { type A2aCall, callOf } from './call.ts'
 
-/** The audit, and how a binding reports a failure. */
-export interface OperationTools extends Pick<FrontContext, 'audit'> {
+/** The audit, the metrics, and how a binding reports a failure. */
+export interface OperationTools extends Pick<FrontContext, 'audit' | 'metrics'> {
   readonly log: Logger
   readonly toError: (error: unknown, log: Logger, operation: string) => A2AError
 }
@@ -73,6 +74,7 @@ async function refused(
   error: unknown,
 ): Promise<A2AError> {
   call.failure = error
+  noteRefusal(tools.metrics, error)
   call.problem = toProblem(error).code
   await recordCall(tools, call, call.problem, targetOf(called, call))
   const failure = tools.toError(error, tools.log, call.operation.name)

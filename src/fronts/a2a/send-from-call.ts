@@ -78,7 +78,9 @@ export async function sendFromCall(
     idempotency: key === undefined ? undefined : { key, fingerprint: fingerprintOf(message, params) },
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
+  const startedAt = performance.now()
   const sent = await sendMessage(context, caller, call.agent, input)
+  context.metrics.accepted('a2a', performance.now() - startedAt)
   await recordCall(context, call, 'ok', sent.task.id)
   return sent
 }

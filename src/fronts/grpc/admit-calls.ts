@@ -15,6 +15,7 @@ import { isRefusal } from '../access/when-to-record.ts'
 import type { ConnectionBounds } from '../connection-bounds.ts'
 import type { FrontContext } from '../front-context.ts'
 import { bearerKeyOf } from '../http/auth.ts'
+import { noteRefusal } from '../note-refusal.ts'
 import {
   type AdmittedCall,
   admitCaller,
@@ -166,10 +167,12 @@ class CallGate {
 
   async #refuse(error: unknown): Promise<void> {
     this.#end()
-    const { wrongKeys, log } = this.#context
+    const { wrongKeys, metrics, log } = this.#context
     recordRefused(this.#context, error, this.#incoming)
     const from = { remote: hostOf(this.#call.getPeer()), forwardedFor: this.#forwardedFor }
-    const answer = refusal(await wrongKeys.judge(error, from, this.#bearer), log)
+    const judged = await wrongKeys.judge(error, from, this.#bearer)
+    noteRefusal(metrics, judged)
+    const answer = refusal(judged, log)
     this.#line.end(answer.code)
     this.#call.sendStatus(answer)
   }

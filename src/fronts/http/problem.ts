@@ -3,6 +3,8 @@ import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { WrongKeys } from '../../admission/wrong-keys.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger/logger.ts'
+import type { Metrics } from '../../metrics/metrics.ts'
+import { noteRefusal } from '../note-refusal.ts'
 import { problemBody } from '../problem-body.ts'
 import { bearerKey } from './auth.ts'
 import { requestIdOf } from './request-log.ts'
@@ -27,12 +29,20 @@ export function setEncodings(res: ServerResponse, { field }: Problem): void {
   if (field === 'Content-Encoding') res.setHeader('Accept-Encoding', 'identity')
 }
 
+/** What a front works with when it refuses a request. */
+export interface RefusalTools {
+  readonly log: Logger
+  readonly wrongKeys: WrongKeys
+  readonly metrics: Pick<Metrics, 'refused'>
+}
+
 /** Returns the problem answer for anything that a handler threw. Unknown errors are logged and answered as `internal`. */
-export function problemHandler(log: Logger, tries: WrongKeys): ErrorRequestHandler {
+export function problemHandler({ log, wrongKeys, metrics }: RefusalTools): ErrorRequestHandler {
   return async (error, req, res, _next) => {
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
-    const judged = await tries.judge(error, from, bearerKey(req))
+    const judged = await wrongKeys.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
+    noteRefusal(metrics, problem)
     if (problem.isFault) {
       log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.path }, 'request.failed')
     }

@@ -8,6 +8,7 @@ import { cardAgent } from '../a2a/card-agent.ts'
 import { sendLocally } from '../a2a/local-call.ts'
 import { recordRestCall, unrecorded } from '../access/rest-access.ts'
 import type { FrontContext } from '../front-context.ts'
+import { noteRefusal } from '../note-refusal.ts'
 import { problemBody } from '../problem-body.ts'
 import { callRoute } from '../rest/call-route.ts'
 import { Reply } from '../rest/reply.ts'
@@ -129,8 +130,9 @@ async function answerRest(
   }
 }
 
-function problemOf({ log }: FrontContext, { method, path }: ApiRequest, error: unknown): Problem {
+function problemOf({ log, metrics }: FrontContext, { method, path }: ApiRequest, error: unknown): Problem {
   const problem = toProblem(error)
+  noteRefusal(metrics, problem)
   if (problem.isFault) log.error({ err: error, method, path }, 'request.failed')
   return problem
 }

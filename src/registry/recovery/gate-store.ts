@@ -28,6 +28,23 @@ const remove = statement<{ projectId: string; agentId: string }>(
   sql`delete from gate where project_id = ${p('projectId')} and agent_id = ${p('agentId')}`,
 )
 
+const byState = statement<object, CountedGates>(
+  sql`select 'nudges' as "gate", nudges as "state", count(*) as "count" from gate group by nudges
+    union all select 'restarts', restarts, count(*) from gate group by restarts`,
+)
+
+/** Gates of projects and of agents that are in one state. */
+interface CountedGates {
+  readonly gate: 'nudges' | 'restarts'
+  readonly state: GateState
+  readonly count: number
+}
+
+/** Counts the gates of all projects by their states. */
+export function countGates(db: Reader): Promise<CountedGates[]> {
+  return db.all(byState, {})
+}
+
 /** The gates of a project and of an agent of it. */
 interface Gates {
   readonly project: Gate | undefined

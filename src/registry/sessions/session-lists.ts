@@ -31,6 +31,7 @@ const liveOfKey = statement<{ keyId: string }, SessionRow>(
 const presentIn = statement<{ projectId: string }, { agentId: string }>(
   sql`select agent_id as "agentId" from session where project_id = ${p('projectId')} and ended_at is null order by id`,
 )
+const live = statement<object, { count: number }>(sql`select count(*) as "count" from session where ended_at is null`)
 const silent = statement<{ before: number; limit: number }, SessionRow>(
   sql`select ${columns} from session where ended_at is null and last_seen_at < ${p('before')} order by last_seen_at ${limited}`,
 )
@@ -101,6 +102,11 @@ const sizeOfRow = ({ capabilities, cwd, harnessSessionId }: SessionRow): number 
 /** Returns the agents of a project that have a live session. */
 export async function listPresentAgents(db: Reader, projectId: string): Promise<string[]> {
   return (await db.all(presentIn, { projectId })).map(({ agentId }) => agentId)
+}
+
+/** Counts the live sessions of all projects. */
+export async function countLiveSessions(db: Reader): Promise<number> {
+  return (await db.get(live, {}))?.count ?? 0
 }
 
 /** Returns live sessions without a sign of life since an instant, the longest silence first. */

@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { Collision, type Transaction } from '../database.ts'
+import { Collision, type NoteCommit, type Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
 import { RowsLock } from './advisory-lock.ts'
 import { Gate } from './gate.ts'
@@ -46,13 +46,15 @@ export class GroupCommit {
   /** Writers that failed together with others. */
   readonly #alone: Writer[] = []
   readonly #locks: Locks
+  readonly #noteCommit: NoteCommit
   /** Called when a writer arrives, by groups that still accept some. */
   readonly #listening = new Set<() => void>()
   #closed = false
 
-  constructor(connections: readonly WriteConnection[], clock: Clock) {
+  constructor(connections: readonly WriteConnection[], clock: Clock, noteCommit: NoteCommit = () => {}) {
     this.#lanes = connections.map((connection) => ({ connection, draining: undefined }))
     this.#clock = clock
+    this.#noteCommit = noteCommit
     this.#locks = { gate: new Gate(patienceMs), rowsLock: new RowsLock(clock) }
   }
 
@@ -102,7 +104,10 @@ export class GroupCommit {
     }
     const group = new Group(connection, this.#locks, queue, this.#clock.now())
     try {
-      this.#settle(connection, group, await group.run(writers))
+      const startedAt = performance.now()
+      const outcome = await group.run(writers)
+      if (!('cause' in outcome)) this.#noteCommit(group.writers.length, performance.now() - startedAt)
+      this.#settle(connection, group, outcome)
     } finally {
       group.end()
     }

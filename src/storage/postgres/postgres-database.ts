@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Database, Transaction } from '../database.ts'
-import type { Statement } from '../statement.ts'
+import type { Database, NoteCommit, Transaction } from '../database.ts'
+import { type Statement, sql, statement } from '../statement.ts'
 import { connectionOptions } from './connection-options.ts'
 import { GroupCommit } from './group-commit.ts'
 import { isMigrated, migrate } from './migrate.ts'
@@ -14,6 +14,8 @@ import { WriteConnection } from './write-connection.ts'
 /** How many groups of writers run at the same time. At their ends they still wait for each other, at the project's log. */
 const writersMax = 3
 
+const databaseSize = statement<object, { size: number }>(sql`select pg_database_size(current_database()) as "size"`)
+
 /**
  * A store that several gateways share: a few connections for writing, which the group commit uses, and a pool for reading. A
  * connection that broke is opened again when it is needed.
@@ -24,19 +26,19 @@ export class PostgresDatabase implements Database {
   readonly #commits: GroupCommit
   #closing: Promise<void> | undefined
 
-  private constructor(url: string, clock: Clock) {
+  private constructor(url: string, clock: Clock, noteCommit?: NoteCommit) {
     const options = connectionOptions(url)
     this.#reads = new ReadPool(options)
     this.#writers = Array.from({ length: writersMax }, () => new WriteConnection(options, () => this.#renewReads()))
-    this.#commits = new GroupCommit(this.#writers, clock)
+    this.#commits = new GroupCommit(this.#writers, clock, noteCommit)
   }
 
   /**
    * Connects, and migrates the schema to this build.
    * @param url `postgres://user@host/database`, with the parameters of libpq's URLs
    */
-  static async open(url: string, clock: Clock): Promise<PostgresDatabase> {
-    const db = new PostgresDatabase(url, clock)
+  static async open(url: string, clock: Clock, noteCommit?: NoteCommit): Promise<PostgresDatabase> {
+    const db = new PostgresDatabase(url, clock, noteCommit)
     try {
       // The connections that ask are those that write later. Most starts migrate nothing, and open no other for it.
       const [one, other] = db.#writers as [WriteConnection, WriteConnection]
@@ -59,6 +61,11 @@ export class PostgresDatabase implements Database {
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#commits.transaction(work)
+  }
+
+  async size(): Promise<number> {
+    const [row] = await this.#read(databaseSize, {})
+    return row!.size
   }
 
   close(): Promise<void> {

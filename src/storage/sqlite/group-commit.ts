@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Logger, silentLogger } from '../../logger/logger.ts'
 import { BeforeCommitWork } from '../before-commit.ts'
-import type { Transaction } from '../database.ts'
+import type { NoteCommit, Transaction } from '../database.ts'
 import { runHook } from '../run-hook.ts'
 import type { Checkpoints } from './checkpoints/checkpoints.ts'
 import type { Connection } from './connection.ts'
@@ -52,6 +52,7 @@ export class GroupCommit {
   readonly #checkpoints: Checkpoints | undefined
   readonly #room: WalRoom
   readonly #lock: WriteLock
+  readonly #noteCommit: NoteCommit
   readonly #queue: Writer[] = []
   // Prepared, because they run for many writers.
   readonly #savepoint: () => void
@@ -72,7 +73,9 @@ export class GroupCommit {
     clock: Clock,
     checkpoints?: Checkpoints,
     log: Logger = silentLogger,
+    noteCommit: NoteCommit = () => {},
   ) {
+    this.#noteCommit = noteCommit
     this.#connection = connection
     this.#disk = disk
     this.#checkpoints = checkpoints
@@ -133,6 +136,7 @@ export class GroupCommit {
   /** Runs the writers, and those that arrive meanwhile, in one transaction. Throws when all of it is rolled back. */
   async #runGroup(group: Writer[]): Promise<void> {
     const raw = this.#connection.raw
+    const startedAt = performance.now()
     const settled: Settled[] = []
     const hooks: (() => void)[] = []
     let run = this.#separateGroups > 0 ? this.#runSeparately : this.#runWriter
@@ -162,11 +166,11 @@ export class GroupCommit {
       this.#lock.rollBack()
       throw error
     }
-    this.#flushing = this.#flush(settled, hooks)
+    this.#flushing = this.#flush(settled, hooks, startedAt)
   }
 
   /** Forces the commit to the disk, then resolves its writers. */
-  async #flush(settled: readonly Settled[], hooks: readonly (() => void)[]): Promise<void> {
+  async #flush(settled: readonly Settled[], hooks: readonly (() => void)[], startedAt: number): Promise<void> {
     try {
       await this.#disk.flush()
     } catch (error) {
@@ -179,6 +183,7 @@ export class GroupCommit {
       })
     }
     this.#flushing = undefined
+    if (!this.#failure) this.#noteCommit(settled.length, performance.now() - startedAt)
     for (const result of settled) {
       if (this.#failure) result.writer.reject(this.#failure)
       else if ('error' in result) result.writer.reject(result.error)

@@ -1,11 +1,12 @@
 import { closeSync, fdatasync, mkdirSync, openSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type Sqlite from 'better-sqlite3'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Logger, silentLogger } from '../../logger/logger.ts'
-import type { Database, Transaction } from '../database.ts'
+import type { Database, NoteCommit, Transaction } from '../database.ts'
 import { pendingMigrations } from '../migrations.ts'
 import type { Statement } from '../statement.ts'
 import { Checkpoints } from './checkpoints/checkpoints.ts'
@@ -43,6 +44,7 @@ export class WalFile {
  * open another one reads, which sees the last commit.
  */
 export class SqliteDatabase implements Database {
+  readonly #path: string
   readonly #writer: Connection
   readonly #reader: Connection
   readonly #wal: WalFile
@@ -51,17 +53,25 @@ export class SqliteDatabase implements Database {
   readonly #unlock: () => void
   #closing: Promise<void> | undefined
 
-  private constructor(path: string, writer: Connection, clock: Clock, log: Logger, unlock: () => void) {
+  private constructor(
+    path: string,
+    writer: Connection,
+    clock: Clock,
+    log: Logger,
+    unlock: () => void,
+    noteCommit?: NoteCommit,
+  ) {
+    this.#path = path
     this.#writer = writer
     this.#reader = new Connection(path, { readonly: true })
     this.#wal = new WalFile(path)
     this.#checkpoints = new Checkpoints(writer, clock)
-    this.#commits = new GroupCommit(writer, this.#wal, clock, this.#checkpoints, log)
+    this.#commits = new GroupCommit(writer, this.#wal, clock, this.#checkpoints, log, noteCommit)
     this.#unlock = unlock
   }
 
   /** Opens or creates the store and migrates its schema. */
-  static open(directory: string, clock: Clock, log = silentLogger): SqliteDatabase {
+  static open(directory: string, clock: Clock, log = silentLogger, noteCommit?: NoteCommit): SqliteDatabase {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
     const unlock = lockDirectory(directory)
     let writer: Connection | undefined
@@ -70,7 +80,7 @@ export class SqliteDatabase implements Database {
       createPrivately(path)
       writer = new Connection(path, { readonly: false })
       migrate(writer.raw, clock.now())
-      return new SqliteDatabase(path, writer, clock, log, unlock)
+      return new SqliteDatabase(path, writer, clock, log, unlock, noteCommit)
     } catch (error) {
       writer?.close()
       unlock()
@@ -88,6 +98,11 @@ export class SqliteDatabase implements Database {
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#commits.transaction(work)
+  }
+
+  async size(): Promise<number> {
+    const sizes = await Promise.all([stat(this.#path), stat(`${this.#path}-wal`)])
+    return sizes.reduce((sum, { size }) => sum + size, 0)
   }
 
   close(): Promise<void> {

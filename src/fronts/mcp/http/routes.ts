@@ -17,7 +17,7 @@ import { refuseMethod, rpcProblemHandler } from './rpc-problem.ts'
  * library of MCP takes as long as the rest of a gateway's start, and many gateways never use it.
  */
 export function mcpRoutes(context: McpFrontContext): Router {
-  const { admission, log, wrongKeys, mcp } = context
+  const { admission, mcp } = context
   const router = Router()
   const path = '/'
   router.use(path, onlyHere)
@@ -37,7 +37,7 @@ export function mcpRoutes(context: McpFrontContext): Router {
   router.get(path, async (req, res) => (await answers()).answerGet(context, req, res))
   router.delete(path, async (req, res) => (await answers()).answerDelete(context, req, res))
   router.all(path, refuseMethod)
-  router.use(rpcProblemHandler(log, wrongKeys))
+  router.use(rpcProblemHandler(context))
   return router
 }
 

@@ -29,8 +29,10 @@ export const messageRoutes = [
     access: { scope: 'send', operator: 'any', agent: 'contacts', peer: 'granted', audited: 'soon' },
     body: newMessage,
     status: 201,
-    handle: async ({ caller, body, given, header, reply }, { mail }) => {
+    handle: async ({ caller, body, given, header, reply }, { mail, metrics }) => {
+      const startedAt = performance.now()
       const sent = await sendMail(mail, caller, body, { idempotency: idempotencyOf(header('idempotency-key'), given) })
+      metrics.accepted('mail', performance.now() - startedAt)
       reply.headers.Location = `/v1/messages/${sent.message.id}`
       return sentView(sent)
     },

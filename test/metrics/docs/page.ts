@@ -1,0 +1,71 @@
+import { fileURLToPath } from 'node:url'
+import { gauges } from '../../../src/gateway/metrics-page.ts'
+import { Metrics } from '../../../src/metrics/metrics.ts'
+
+export const pagePath = fileURLToPath(new URL('../../../docs/metrics.md', import.meta.url))
+
+interface Row {
+  readonly name: string
+  readonly kind: string
+  readonly labels: readonly string[]
+  readonly help: string
+}
+
+/** Every series of Rouse itself. */
+export const rows: readonly Row[] = [
+  ...Object.entries(new Metrics().series).map(([name, { help, values }]) => {
+    return { name, kind: values.kind, labels: values.labels, help }
+  }),
+  ...Object.entries(gauges).map(([name, { help, labels }]) => ({ name, kind: 'gauge', labels, help })),
+]
+
+/** docs/metrics.md, as the code has it. */
+export function renderPage(): string {
+  return `${intro}
+| series | kind | labels | what |
+| --- | --- | --- | --- |
+${rows.map(({ name, kind, labels, help }) => `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`).join('\n')}
+${rest}`
+}
+
+const intro = `# Metrics
+
+<!-- Made from src/metrics and src/gateway/metrics-page.ts by \`npm run metrics:docs\`. A test fails when the two differ. -->
+
+\`GET /metrics\` is the figures of one gateway in the text format of Prometheus. It takes an operator's key; a viewer's is enough:
+
+    rouse operator key add prometheus --role viewer      # the key, once
+
+\`\`\`yaml
+scrape_configs:
+  - job_name: rouse
+    authorization: { credentials_file: /etc/prometheus/rouse.key }
+    static_configs: [{ targets: ['127.0.0.1:4520'] }]
+\`\`\`
+
+\`ROUSE_METRICS=open\` answers without a key: for a port that only the scraper reaches. \`ROUSE_METRICS=off\` has no such route. Scrape every
+gateway. Counting costs the gateway a few additions for each message; the library that writes the page is loaded with the first scrape. The store
+is counted once a second at most. A gateway that refuses requests because it has too much work still answers ten scrapes a minute of each key.
+
+[deploy/prometheus/alerts.yml](../deploy/prometheus/alerts.yml) has rules, [deploy/grafana/rouse.json](../deploy/grafana/rouse.json) a dashboard;
+[operations.md](operations.md#what-to-watch) says what to do.
+
+## The series
+
+The counters and the histograms are of one gateway since its start: add them up over the gateways. The gauges "of the store" are the same on every
+gateway of a store: take one of them (\`max by (status, target) (…)\`). No label has the name of an agent or a project, an id, or a word of a peer.
+`
+
+const rest = `
+- \`surface\`: \`a2a\` for a message over A2A, \`mail\` for mail.
+- \`target\`: the harness target of a subscription; \`push\` for the push notification config of an A2A task.
+- \`form\`: \`single\` for a wake with one event, \`digest\` for one with several. The time of a digest has the window of its subscription in it.
+- \`outcome\`: \`delivered\`; the class of the status (\`4xx\`); why there was no answer (\`timeout\`, \`connect\`, \`reset\`, \`tls\`, \`dns\`, …); or the
+  last step that the reader of a stream has reported. Each attempt counts once, retries and repeats by hand included.
+- \`code\`, \`limit\`: the problem and the name of the limit, as in [limits.md](limits.md).
+- \`mode\`, \`change\`: of recovery: \`nudge\` or \`restart\`, and \`ordered\`, \`cleared\`, \`abandoned\`, \`failed\`, \`refused\` or \`withdrawn\`.
+- \`gate\`, \`state\`: \`nudges\` or \`restarts\`; \`enabled\`, \`disabled\` or \`tripped\`.
+
+The page also has what \`prom-client\` knows of the process: \`process_*\` (processor time, memory, open files) and \`nodejs_*\` (the delay of the event
+loop, the heap, garbage collections).
+`
