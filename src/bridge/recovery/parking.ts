@@ -29,7 +29,7 @@ export class Parking {
     if (this.#limit === undefined || isOver(this.#limit, this.#now())) return undefined
     const { until, reason, detail } = this.#limit
     const what = reason.replaceAll('-', ' ')
-    const end = until === null ? ' until a person ends it: rouse parked end' : ''
+    const end = until === null ? ' until a person ends it: rouse unpark' : ''
     const why = `its harness is at its limit (${what}${detail ? `: ${detail}` : ''})${end}`
     return { reason: why, mayAt: until ?? Number.POSITIVE_INFINITY, because: 'usage_limit' }
   }
