@@ -19,7 +19,7 @@ export interface CardAgent extends ExtendedSubject {
 }
 
 /** A card ready to be served. */
-export interface CardDocument {
+interface CardDocument {
   body: string
   /** Quoted. Depends on the content and the signing key, not on the random bytes of a signature. */
   etag: string

@@ -22,6 +22,7 @@ export async function createLiveSigner(keys: readonly CardKey[], publicUrl: stri
     },
     sign: (card) => signer.sign(card),
     signDocument: (document) => signer.signDocument(document),
+    signDetached: (document, header) => signer.signDetached(document, header),
     signToken: (token) => signer.signToken(token),
     jwks: () => signer.jwks(),
     async use(next) {

@@ -27,6 +27,8 @@ export interface CardSigner {
   sign(card: AgentCard): Promise<AgentCard>
   /** A signature over the RFC 8785 form of a document exactly as served, `signatures` left out. */
   signDocument(document: JsonObject): Promise<AgentCardSignature>
+  /** A detached compact JWS over the RFC 8785 form of a document. Its header names no place of the key: `kid` says which one it is. */
+  signDetached(document: JsonObject, header: { typ: string; kid: string }): Promise<string>
   /**
    * A JWT of the gateway for one receiver: `iss` is the gateway's public URL, `aud` the receiver's, valid for `seconds`.
    * It goes with A2A push notifications whose config asks for `Bearer` and has no credentials.
@@ -65,6 +67,11 @@ export async function createCardSigner(keys: readonly CardKey[], publicUrl: stri
       const payload = new TextEncoder().encode(canonicalJson(document))
       const jws = await new jose.FlattenedSign(payload).setProtectedHeader(header).sign(key)
       return { protected: jws.protected ?? '', signature: jws.signature, header: undefined }
+    },
+    signDetached: async (document, names) => {
+      const payload = new TextEncoder().encode(canonicalJson(document))
+      const jws = await new jose.CompactSign(payload).setProtectedHeader({ alg, ...names }).sign(key)
+      return jws.replace(/\..*\./, '..')
     },
     signToken: ({ audience, id, issuedAt, seconds, claims }) =>
       new jose.SignJWT(claims)

@@ -1,6 +1,8 @@
 import type { Admission } from '../admission/admission.ts'
 import type { WrongKeys } from '../admission/wrong-keys.ts'
+import type { AiCatalog } from '../agent-card/ai-catalog.ts'
 import type { CardDocuments } from '../agent-card/documents.ts'
+import type { RevisionCache } from '../agent-card/revision-cache.ts'
 import type { CardSigner } from '../agent-card/signing.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { ClaimContext } from '../claims/context.ts'
@@ -36,8 +38,12 @@ export interface FrontContext extends TaskContext, AuthContext {
   readonly subscriptions: SubscriptionContext
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
   readonly cards: CardDocuments
+  /** The AI Catalog for everybody. */
+  readonly openCatalog: RevisionCache<AiCatalog>
   readonly signer: CardSigner
   readonly publicUrl: string
+  /** The issuers of tokens that are accepted beside keys. */
+  readonly issuers: readonly { readonly issuer: string }[]
 
   // callers
   readonly wrongKeys: WrongKeys

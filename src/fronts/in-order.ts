@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 
 /**
  * One handler that runs several in order. A router would match the path again for each of them, which costs more than most of
@@ -18,4 +18,11 @@ export function inOrder(handlers: readonly RequestHandler[]): RequestHandler {
     }
     run()
   }
+}
+
+/** Resolves when a handler lets a request pass. Rejects with what it throws or passes on. */
+export function passes(handler: RequestHandler, req: Request, res: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    handler(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)))
+  })
 }

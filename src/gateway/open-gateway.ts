@@ -2,8 +2,10 @@ import { resolve } from 'node:path'
 import type { Express } from 'express'
 import { Admission } from '../admission/admission.ts'
 import { WrongKeys } from '../admission/wrong-keys.ts'
+import type { AiCatalog } from '../agent-card/ai-catalog.ts'
 import { CardDocuments } from '../agent-card/documents.ts'
 import { createLiveSigner } from '../agent-card/live-signer.ts'
+import { RevisionCache } from '../agent-card/revision-cache.ts'
 import { Audit } from '../audit/audit.ts'
 import { localActSweep } from '../audit/local-acts.ts'
 import { openCluster } from '../cluster/cluster.ts'
@@ -149,8 +151,10 @@ export async function openGateway(config: Config, world: World): Promise<Running
     ...tasks,
     ...features,
     cards,
+    openCatalog: new RevisionCache<AiCatalog>({ entriesMax: 1, weightMax: 1, weigh: () => 1 }),
     signer,
     publicUrl,
+    issuers: config.jwtIssuers,
     wakeStreams,
     instanceKey: keys.instanceKey,
     readiness,

@@ -17,6 +17,25 @@ export const cardCases: readonly FixtureCase[] = [
     shows: 'The keys that cards are signed with, as `/.well-known/jwks.json` publishes them.',
     render: () => exchange(() => openly('/.well-known/jwks.json')),
   },
+  {
+    folder: 'catalog/ai-catalog',
+    shows: 'The MCP server and the public agents, for everybody.',
+    render: () =>
+      exchange(async ({ gateway }) => {
+        await gateway.addAgent('@donna', { access: 'public' })
+        return openly('/.well-known/ai-catalog.json')
+      }),
+  },
+  {
+    folder: 'catalog/did',
+    shows: 'The DID document with the keys that AI Catalogs are signed with.',
+    render: () => exchange(() => openly('/.well-known/did.json')),
+  },
+  {
+    folder: 'catalog/mcp-server-card',
+    shows: 'The card of the MCP server, to which the AI Catalog leads.',
+    render: () => exchange(() => openly('/mcp/server-card')),
+  },
 ]
 
 function card(version: string, shows: string, headers: Record<string, string> = {}): FixtureCase {

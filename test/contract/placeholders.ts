@@ -5,11 +5,12 @@ const volatile: readonly { name: string; pattern: RegExp }[] = [
   { name: 'uuid', pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/ },
   { name: 'ulid', pattern: /\b0[0-9A-HJKMNP-TV-Z]{25}\b/ },
   { name: 'jwt', pattern: /\beyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}/ },
+  { name: 'detached-jws', pattern: /\beyJ[A-Za-z0-9_-]+\.\.[A-Za-z0-9_-]{86}/ },
   { name: 'jws-header', pattern: /(?<=")eyJ[A-Za-z0-9_-]+(?=\\?")/ },
   { name: 'jws-signature', pattern: /(?<=")[A-Za-z0-9_-]{86}(?=\\?")/ },
   { name: 'signature', pattern: /(?<=v1,)[A-Za-z0-9+/]{43}=/ },
   { name: 'hex-signature', pattern: /\b[0-9a-f]{64}\b/ },
-  { name: 'hash', pattern: /(?<=")[A-Za-z0-9_-]{43}(?=")/ },
+  { name: 'hash', pattern: /(?<=["#])[A-Za-z0-9_-]{43}(?=\\?")/ },
   // How the stream of an MCP session names a subscription in the ids of its events.
   { name: 'subscription', pattern: /(?<=\.)[0-9a-f]{12}(?=-[0-9a-z])/ },
   { name: 'version', pattern: /(?<="title": "Rouse",\s+"version": ")[^"]+/ },

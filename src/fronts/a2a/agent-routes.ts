@@ -1,7 +1,7 @@
 import { restHandler } from '@a2a-js/sdk/server/express'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { cardVersionFor } from '../../agent-card/card-version.ts'
-import type { CardDocument, CardDocuments } from '../../agent-card/documents.ts'
+import type { CardDocuments } from '../../agent-card/documents.ts'
 import { authenticate, requireStillValid } from '../../identity/authenticate.ts'
 import { Attachment } from '../../lib/attachment.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
@@ -12,6 +12,7 @@ import type { FrontContext } from '../front-context.ts'
 import { admitRequest } from '../http/admit-request.ts'
 import { bearerKey, callerOf } from '../http/auth.ts'
 import { parseJson } from '../http/json-body.ts'
+import { isUnchanged } from '../http/unchanged.ts'
 import { inOrder } from '../in-order.ts'
 import { addRetryHeaders, sendA2aProblem } from './answer.ts'
 import type { A2aCall } from './call.ts'
@@ -159,14 +160,4 @@ function serveCard(cards: CardDocuments): RequestHandler {
     res.setHeader('Content-Type', document.contentType)
     res.end(document.body)
   }
-}
-
-/**
- * Whether the client has this document already (RFC 9110 §13). Express's `req.fresh` reads `Cache-Control: no-cache` as a
- * wish for the whole answer, and fetch sends that with every conditional request.
- */
-function isUnchanged(req: Request, { etag, lastModified }: CardDocument): boolean {
-  const tags = req.get('if-none-match')
-  if (tags === undefined) return Date.parse(req.get('if-modified-since') ?? '') >= Date.parse(lastModified)
-  return tags.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
 }

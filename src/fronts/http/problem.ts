@@ -56,7 +56,7 @@ export function problemHandler({ log, wrongKeys, metrics }: RefusalTools): Error
 
 export const notFound: RequestHandler = (req) => {
   throw new Problem('not-found', {
-    detail: `There is no route ${req.method} ${req.baseUrl}${req.path}. docs/api.md lists the routes.`,
+    detail: `There is no route ${req.method} ${req.baseUrl}${req.path}. /.well-known/ai-catalog.json lists the agents, docs/api.md the routes.`,
   })
 }
 

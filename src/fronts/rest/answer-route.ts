@@ -7,7 +7,7 @@ import { bearerKey, callerOf } from '../http/auth.ts'
 import { jsonBody } from '../http/json-body.ts'
 import { notFound } from '../http/problem.ts'
 import { untilClosed } from '../http/sse.ts'
-import { inOrder } from '../in-order.ts'
+import { inOrder, passes } from '../in-order.ts'
 import { callRoute } from './call-route.ts'
 import { Reply } from './reply.ts'
 import type { AnyRoute, OpenRoute, RouteName } from './route.ts'
@@ -40,9 +40,9 @@ export function answerRoutes(table: RouteTable<AnyRoute>, context: FrontContext)
       query: req.query,
       header: (name: string) => req.get(name),
       async readBody() {
-        const body = await bodyOf(parseBody, req, res)
+        await passes(parseBody, req, res)
         requireStillValid(context, callerOf(res), bearerKey(req))
-        return body
+        return req.body
       },
       whenUnsent: unsentOver(res),
       untilGone: (...others: AbortSignal[]) => untilClosed(req, res, ...others),
@@ -56,12 +56,6 @@ export function answerRoutes(table: RouteTable<AnyRoute>, context: FrontContext)
     if (reply.status === 204) res.end()
     else res.json(view)
   }
-}
-
-function bodyOf(parse: RequestHandler, req: Request, res: Response): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    parse(req, res, (error?: unknown) => (error === undefined ? resolve(req.body) : reject(error)))
-  })
 }
 
 /** Says what the path does answer to. `OPTIONS` is answered with the same list. Without a route, `otherwise` runs. */

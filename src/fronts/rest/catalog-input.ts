@@ -8,3 +8,5 @@ export const catalogQuery = z.strictObject({
   limit: count(1, 200).optional(),
   pageToken: line(200).optional(),
 })
+
+export const aiCatalogQuery = z.object({ after: line(200).optional() })

@@ -38,7 +38,7 @@ export const catalogRoutes = [
  * number of agents, or of characters that they say about themselves: then a page has fewer cards than `limit`, even none, and its
  * token continues from there.
  */
-async function catalogPage(
+export async function catalogPage(
   db: Reader,
   projectId: string,
   { query, limit, after }: { query: CatalogQuery; limit: number; after: string },
@@ -68,7 +68,7 @@ async function catalogPage(
 const inReadingOrder = (one: CardAgent, other: CardAgent): number => (tokenOf('', one) < tokenOf('', other) ? -1 : 1)
 
 /** A token that begins with the agents of other projects. */
-const elsewhere = ':'
+export const firstElsewhere = ':'
 
 /** The next agents after a token: `@donna` of the project, or `web:@donna` of another one. */
 function readAfter(db: Reader, projectId: string, token: string, count: number): Promise<Agent[]> {
@@ -81,7 +81,7 @@ function readAfter(db: Reader, projectId: string, token: string, count: number):
 function nextPosition(projectId: string, token: string, read: readonly Agent[], count: number): string | undefined {
   const last = read.at(-1)
   if (last && read.length === count) return tokenOf(projectId, { handle: last.handle, project: last.projectId })
-  return token.includes(':') ? undefined : elsewhere
+  return token.includes(':') ? undefined : firstElsewhere
 }
 
 function tokenOf(projectId: string, { handle, project }: Pick<CardAgent, 'handle' | 'project'>): string {

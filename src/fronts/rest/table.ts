@@ -11,6 +11,7 @@ import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit.ts'
 import { catalogRoutes } from './catalog.ts'
 import { claimRoutes } from './claims.ts'
+import { discoveryRoutes } from './discovery.ts'
 import { eventRoutes } from './events/routes.ts'
 import { line } from './fields.ts'
 import { inboxRoutes } from './inbox.ts'
@@ -142,7 +143,7 @@ const routes = [
   ...eventRoutes,
   ...auditRoutes,
 ] as const
-const open = [...healthRoutes, ...instanceProofRoutes, ...jwksRoutes] as const
+const open = [...healthRoutes, ...instanceProofRoutes, ...jwksRoutes, ...discoveryRoutes] as const
 
 /** Every route below `/v1`. All of them take a key. */
 export const restTable = routeTable<AnyRoute>(routes)
