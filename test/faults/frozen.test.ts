@@ -12,7 +12,7 @@ const freezes = 3
 // Longer than an attempt may take: requests in flight have timed out when the process continues.
 test('a gateway that is frozen for a while continues', { timeout: 300_000 }, async () => {
   const inbox = new Inbox()
-  await using gateway = await startProcessGateway({ ROUSE_WEBHOOK_TIMEOUT: '2' })
+  await using gateway = await startProcessGateway({ ROUSE_WEBHOOK_TIMEOUT: '2', ROUSE_STORM_TURNS: '0' })
   await using prompt = await startReceiver(inbox.answering())
   await using slow = await startReceiver(inbox.answering(() => 50))
   const donna = await gateway.addAgent('@donna')

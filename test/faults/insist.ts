@@ -3,7 +3,7 @@ export type Trouble = Map<string, number>
 
 const insistMaxMs = 120_000
 
-/** Repeats an act until the gateway has answered it: a connection that breaks, or an outage, says nothing about whether it was done. */
+/** Repeats an act until the gateway has answered it: a connection that breaks, or an outage, says nothing about whether it was done. So does a refusal for too many requests at once. */
 export async function insist<T>(trouble: Trouble, act: () => Promise<T>): Promise<T> {
   const deadline = Date.now() + insistMaxMs
   for (;;) {
@@ -12,7 +12,7 @@ export async function insist<T>(trouble: Trouble, act: () => Promise<T>): Promis
     } catch (error) {
       const kind = kindOf(error)
       trouble.set(kind, (trouble.get(kind) ?? 0) + 1)
-      if (/: 4(?!09)\d\d /.test(kind) || Date.now() > deadline) throw error
+      if (/: 4(?!09|29)\d\d /.test(kind) || Date.now() > deadline) throw error
       await new Promise((resolve) => setTimeout(resolve, 25))
     }
   }
