@@ -19,7 +19,29 @@ export function plain(value: unknown, keep: 'line' | 'lines' = 'line'): string {
   return shownText(keep === 'lines' ? text : text.replace(/[^\S\ufeff]+/gu, ' '))
 }
 
-/** At most `lengthMax` characters, with an ellipsis where it was cut. */
-export function clip(text: string, lengthMax: number): string {
-  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`
+/** At most `widthMax` columns of a terminal, with an ellipsis where it was cut. */
+export function clip(text: string, widthMax: number): string {
+  if (widthOf(text) <= widthMax) return text
+  let cut = ''
+  let width = 1
+  for (const { segment } of graphemes.segment(text)) {
+    width += widthOf(segment)
+    if (width > widthMax) break
+    cut += segment
+  }
+  return `${cut}…`
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+const oneEach = /^[\u0020-\u007e\u2026]*$/
+const marks = /\p{M}/gu
+const wide =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/gu
+
+/** How many columns of a terminal a text takes: characters of East Asian scripts and emoji take two, combining marks none. Pure. */
+export function widthOf(text: string): number {
+  if (oneEach.test(text)) return text.length
+  const shown = text.replace(marks, '')
+  return [...shown].length + (shown.match(wide)?.length ?? 0)
 }

@@ -56,5 +56,6 @@ function auditTable(io: Io, records: readonly AuditRecordView[]): string {
       record.target,
     ]),
     'The audit has no such record.',
+    ['TIMES', 'BY', 'FROM', 'KEY'],
   )
 }

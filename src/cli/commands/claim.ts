@@ -74,5 +74,6 @@ function claimTable(io: Io, claims: readonly ClaimView[]): string {
       claim.stale ? `stale: ${claim.reason}` : 'held',
     ]),
     'Nothing is claimed.',
+    ['LAST SEEN'],
   )
 }

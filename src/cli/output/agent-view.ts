@@ -16,6 +16,7 @@ export function agentTable(io: Io, agents: readonly AgentView[]): string {
       agent.description,
     ]),
     'No agents yet. Add one with: rouse agent add @donna',
+    ['NAME', 'ACCESS', 'SKILLS'],
   )
 }
 

@@ -78,7 +78,10 @@ function harnessTable(io: Io, harnesses: readonly HarnessStatus[]): string {
     ])
   })
   if (rows.length === 0) return ''
-  return table(io, ['HARNESS', 'VERSION', 'CONVERSATION', 'STATE', 'ROUTE', 'DIRECTORY'], rows, '')
+  return table(io, ['HARNESS', 'VERSION', 'CONVERSATION', 'STATE', 'ROUTE', 'DIRECTORY'], rows, '', [
+    'VERSION',
+    'DIRECTORY',
+  ])
 }
 
 function remarks(harnesses: readonly HarnessStatus[]): string {

@@ -19,6 +19,7 @@ export function deliveryTable(io: Io, deliveries: readonly DeliveryView[]): stri
       lastWord(io, delivery),
     ]),
     'Nothing has been delivered yet. Try: rouse sub test <id>',
+    ['LOG', 'TYPE', 'STEP'],
   )
 }
 
@@ -36,6 +37,7 @@ export function heldTable(io: Io, held: readonly HeldView[]): string {
       when(io, createdAt),
     ]),
     'Nothing was held.',
+    ['PRESENCE', 'TYPE', 'AT'],
   )
 }
 

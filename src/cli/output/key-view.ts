@@ -15,7 +15,7 @@ export function keyTable(io: Io, keys: readonly ApiKeyView[]): string {
     when(io, key.revokedAt),
   ])
   const headings = ['ID', 'LABEL', 'SCOPES', 'MADE', 'EXPIRES', 'LAST USED', 'MADE BY', 'REVOKED']
-  return table(io, headings, rows, 'No keys.')
+  return table(io, headings, rows, 'No keys.', ['MADE BY', 'MADE', 'SCOPES'])
 }
 
 export function operatorKeyTable(io: Io, keys: readonly OperatorKeyView[]): string {
@@ -29,5 +29,5 @@ export function operatorKeyTable(io: Io, keys: readonly OperatorKeyView[]): stri
     when(io, key.revokedAt),
   ])
   const headings = ['ID', 'LABEL', 'ROLE', 'PROJECTS', 'EXPIRES', 'LAST USED', 'REVOKED']
-  return table(io, headings, rows, 'No operator keys: the admin key is the only one.')
+  return table(io, headings, rows, 'No operator keys: the admin key is the only one.', ['LAST USED', 'PROJECTS'])
 }

@@ -17,6 +17,7 @@ export function inboxTable(io: Io, mails: readonly InboxMessageView[], unread: b
       clip(plain(mail.subject), 60),
     ]),
     unread ? 'Nothing unread.' : 'No mail yet.',
+    ['TYPE', 'ARRIVED'],
   )
 }
 

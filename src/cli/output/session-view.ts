@@ -19,6 +19,7 @@ export function sessionTable(io: Io, sessions: readonly SessionView[]): string {
       capabilities.join(','),
     ]),
     'No sessions. Start one with: rouse session start --surface <name>',
+    ['CAN', 'SURFACE'],
   )
 }
 

@@ -17,6 +17,7 @@ export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionVi
       subscription.harnessTargetMetadata.url ?? subscription.harnessTarget,
     ]),
     'No subscriptions yet. Make one with: rouse listen, or rouse sub add --trigger SENT_TO_ME --target-url <webhook url>',
+    ['CURSOR', 'TRIGGER'],
   )
 }
 

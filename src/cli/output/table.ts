@@ -1,60 +1,82 @@
 import type { Io } from '../../client/io.ts'
-import { clip, paint, plain } from '../../client/terminal-text.ts'
+import { clip, paint, plain, widthOf } from '../../client/terminal-text.ts'
+import { isStateColumn, paintState } from './state-colors.ts'
 
 const gap = 2
 
 /**
  * Aligned columns under headings; the last column is not padded. On a terminal a row is one line: if it does not fit, ids are shown by their
- * end, then columns without any value are left out, and then the widest columns are cut. Without rows it returns `empty`.
+ * end, then columns without any value are left out, then those that `least` names, the first one first, and then the widest columns are cut.
+ * Without rows it returns `empty`.
  */
 export function table(
   io: Io,
   headings: readonly string[],
   rows: readonly (readonly unknown[])[],
   empty: string,
+  least: readonly string[] = [],
 ): string {
   if (rows.length === 0) return `${empty}\n`
   const cells = rows.map((row) => headings.map((_, i) => plain(row[i]) || '-'))
   const all = [[...headings], ...cells]
-  const lines = io.columns === undefined ? padded(all, widthsOf(all)) : fitting(all, io.columns)
-  const [head = '', ...rest] = lines
-  return `${[paint(io, 'bold', head), ...rest].join('\n')}\n`
+  const shown = io.columns === undefined ? all : fitting(all, io.columns, least)
+  const natural = widthsOf(shown)
+  return padded(io, shown, io.columns === undefined ? natural : fitted(natural, io.columns))
 }
 
-function fitting(all: readonly (readonly string[])[], columns: number): string[] {
-  let shown = all
-  for (const shorter of [withEndsOfIds, withoutEmptyColumns]) {
-    if (lengthOf(widthsOf(shown)) > columns) shown = shorter(shown)
-  }
-  return padded(shown, fitted(widthsOf(shown), columns))
+function fitting(all: Cells, columns: number, least: readonly string[]): Cells {
+  const steps = [withEndsOfIds, withoutEmptyColumns]
+  const shorter = steps.reduce((shown, step) => (lengthOf(widthsOf(shown)) > columns ? step(shown) : shown), all)
+  return least.reduce((shown, heading) => (readableLength(shown) > columns ? without(shown, heading) : shown), shorter)
 }
+
+type Cells = readonly (readonly string[])[]
 
 /** Ids of one minute begin alike. A command takes the end of an id too. */
-const withEndsOfIds = (all: readonly (readonly string[])[]) =>
+const withEndsOfIds = (all: Cells): Cells =>
   all.map((row) => row.map((cell) => (id.test(cell) ? `…${cell.slice(-8)}` : cell)))
 
 const id = /^(\w+[:_])?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-function withoutEmptyColumns(all: readonly (readonly string[])[]): readonly (readonly string[])[] {
+function withoutEmptyColumns(all: Cells): Cells {
   const isUsed = all[0]!.map((_, i) => i === 0 || all.slice(1).some((row) => row[i] !== '-'))
   return all.map((row) => row.filter((_, i) => isUsed[i]))
 }
 
-const widthsOf = (all: readonly (readonly string[])[]): number[] =>
-  all[0]!.map((_, i) => Math.max(...all.map((row) => row[i]!.length)))
+function without(all: Cells, heading: string): Cells {
+  const index = all[0]!.indexOf(heading)
+  return index < 0 ? all : all.map((row) => row.toSpliced(index, 1))
+}
 
-const padded = (all: readonly (readonly string[])[], widths: readonly number[]): string[] =>
-  all.map((row) =>
+const widthsOf = (all: Cells): number[] => all[0]!.map((_, i) => Math.max(...all.map((row) => widthOf(row[i]!))))
+
+function padded(io: Io, [headings = [], ...rows]: Cells, widths: readonly number[]): string {
+  const line = (row: readonly string[], painted: (cell: string, column: number) => string) =>
     row
-      .map((cell, i) => clip(cell, widths[i]!).padEnd(widths[i]!))
-      .join(' '.repeat(gap))
-      .trimEnd(),
+      .map((cell, i) => {
+        const text = clip(cell, widths[i]!)
+        const space = i === row.length - 1 ? 0 : widths[i]! - widthOf(text) + gap
+        return painted(text, i) + ' '.repeat(space)
+      })
+      .join('')
+  const head = paint(
+    io,
+    'bold',
+    line(headings, (cell) => cell),
   )
+  const body = rows.map((row) => line(row, (cell, i) => (isStateColumn(headings[i]!) ? paintState(io, cell) : cell)))
+  return `${[head, ...body].join('\n')}\n`
+}
 
 const lengthOf = (widths: readonly number[]): number => widths.reduce((sum, width) => sum + width + gap, -gap)
 
 /** The columns are cut to these widths in this order: long texts, then the last column, then any, so that states and names stay whole. */
 const floors = { text: 16, last: 8, any: 4 } as const
+
+/** The length of a line whose long cells are cut to what can still be read. */
+const readableLength = (all: Cells): number => lengthOf(widthsOf(all).map((width) => Math.min(width, readable)))
+
+const readable = 16
 
 /** The widths that fit into a line: the widest column gives way first. Pure. */
 export function fitted(natural: readonly number[], columns: number): number[] {

@@ -19,6 +19,7 @@ export function taskTable(io: Io, tasks: readonly TaskSummaryView[]): string {
       taskSubject(task),
     ]),
     'No tasks. Send one with: rouse send @donna "Please review this"',
+    ['VERSION', 'CHANGED', 'FROM'],
   )
 }
 

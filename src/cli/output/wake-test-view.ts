@@ -27,7 +27,11 @@ export function wakeTestText(io: Io, { agent, messageId, session, message, route
   const none =
     'Nothing wakes it: no subscription to SENT_TO_ME. Mail waits for its next call, or the start of its session.'
   const own = routes.some(({ detail }) => detail === 'held: own_act') ? ownActNote : ''
-  return summary + table(io, ['ROUTE', 'SUBSCRIPTION', 'PROVED', 'SOURCE', 'AT', 'AFTER', 'DETAIL'], rows, none) + own
+  return (
+    summary +
+    table(io, ['ROUTE', 'SUBSCRIPTION', 'PROVED', 'SOURCE', 'AT', 'AFTER', 'DETAIL'], rows, none, ['AT', 'SOURCE']) +
+    own
+  )
 }
 
 const ownActNote =

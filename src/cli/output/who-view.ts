@@ -30,6 +30,7 @@ export function whoTable(io: Io, { agents, claims, tasks, subscriptions }: Team)
       clip(worksOn(handle, claims, tasks), 60),
     ]),
     'No agents yet. Add one with: rouse agent add @donna',
+    ['CAN', 'NAME', 'SESSION', 'SURFACE', 'LAST SEEN'],
   )
 }
 

@@ -7,6 +7,7 @@ import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import { readVersion } from '../../lib/version.ts'
 import { problemText } from '../output/problem-text.ts'
+import { wantsColor } from '../output/state-colors.ts'
 import { addClientOptions, withExamples } from './client-command.ts'
 import { type CommandEntry, commandTable, neededCommands } from './command-table.ts'
 
@@ -20,6 +21,9 @@ const exitCodeHelp = `Exit codes:
   0  done                      2  the command line is wrong
   1  the gateway refused       3  no gateway answered
   130  interrupted with Ctrl-C`
+
+/** Of a terminal that does not know its own. */
+const columnsDefault = 80
 
 /** How long an idle connection may delay the end of the process after a command. */
 const lingerMs = 1_000
@@ -64,8 +68,8 @@ export async function run(argv: readonly string[]): Promise<void> {
     env: process.env,
     signal: interruption.signal,
     isTerminal: process.stdout.isTTY === true,
-    color: process.stdout.isTTY === true && !process.env.NO_COLOR,
-    columns: process.stdout.columns,
+    color: wantsColor(process.env, process.stdout.isTTY === true),
+    columns: process.stdout.isTTY ? process.stdout.columns || columnsDefault : undefined,
   })
   process.exitCode = faults.count() > 0 ? faultExitCode : exitCode
   setTimeout(() => process.exit(), lingerMs).unref()

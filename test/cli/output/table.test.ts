@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { wantsColor } from '../../../src/cli/output/state-colors.ts'
 import { fitted, table } from '../../../src/cli/output/table.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { run } from '../terminal.ts'
@@ -38,6 +39,47 @@ test.each([
   [[5, 5, 5], 10, [4, 4, 4]],
 ])('widths %j in %d columns are %j', (natural, columns, widths) => {
   expect(fitted(natural, columns)).toEqual(widths)
+})
+
+test('columns that matter least are dropped before the others are cut', () => {
+  const headings = ['TASK', 'STATE', 'VERSION', 'FROM', 'SUBJECT']
+  const row = ['…94eeca73', 'input-required', '12', '@operator', 'Please review the parser']
+  const at = (columns: number) => table({ ...io, columns }, headings, [row], '', ['VERSION', 'FROM']).split('\n')[1]
+  expect(at(80)).toBe('…94eeca73  input-required  12       @operator  Please review the parser')
+  expect(at(60)).toBe('…94eeca73  input-required  @operator  Please review the par…')
+  expect(at(50)).toBe('…94eeca73  input-required  Please review the pars…')
+})
+
+test('characters that are two columns wide and those without width keep a row within the line', () => {
+  const shown = table({ ...io, columns: 24 }, ['WHO', 'SUBJECT'], [['@é', '日本語のテストです🎉🎉🎉']], '')
+  expect(shown.split('\n')[1]).toBe('@é   日本語のテストです…')
+})
+
+test('states have a colour on a terminal that wants it, and the words of others never', () => {
+  const shown = (color: boolean) =>
+    table(
+      { ...io, color, columns: 80 },
+      ['STATE', 'SUBJECT'],
+      [
+        ['failed', 'failed'],
+        ['working', 'active'],
+      ],
+      '',
+    )
+  expect(shown(true)).toContain('\u001b[31mfailed\u001b[0m   failed\nworking  active\n')
+  expect(shown(false)).not.toContain('\u001b')
+})
+
+test.each([
+  [{}, true, true],
+  [{}, false, false],
+  [{ NO_COLOR: '1' }, true, false],
+  [{ NO_COLOR: '1', FORCE_COLOR: '1' }, true, false],
+  [{ FORCE_COLOR: '1' }, false, true],
+  [{ FORCE_COLOR: '0' }, true, false],
+  [{ TERM: 'dumb' }, true, false],
+])('with %j on a terminal (%s) colours are %s', (env, isTerminal, wanted) => {
+  expect(wantsColor(env, isTerminal)).toBe(wanted)
 })
 
 test.each([80, 60])('every list is one line a row on a terminal of %d columns', async (columns) => {
