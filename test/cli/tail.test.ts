@@ -27,7 +27,32 @@ test('tail prints one line an event', async () => {
     'GET /v1/events': (request) => ({ json: request.query.since === '6' ? eventPage(event(7)) : eventPage() }),
   })
   const { stdout } = await run(['tail', '--since', '6', '--url', gateway.url])
-  expect(stdout).toMatch(/^ +7 {2}2026-04-26T10:00:00.000Z {2}message.sent +@boss +\{"subject":"mail 7"\}\n$/)
+  expect(stdout).toBe('2026-04-26T10:00:00.000Z  @boss       message sent  "mail 7"\n')
+})
+
+test('tail on a terminal names the task of each step, in one line, and prints the words of others as plain text', async () => {
+  const id = '01a20092-9da5-7c6f-a1a7-251794eeca73'
+  const about = { taskId: id, createdAt: new Date().toISOString() }
+  const step = { previousState: 'submitted', newState: 'working', assignee: '@donna' }
+  await using gateway = await startStubGateway({
+    'GET /v1/events': (request) => ({
+      json:
+        request.query.since === '0'
+          ? eventPage(
+              { ...event(1), ...about, data: { messageId: 'm1', subject: 'Review\u001b[2J the parser' } },
+              { ...event(2), ...about, type: 'task.state_changed', actor: '@donna', data: { taskId: id, ...step } },
+              { ...event(3), ...about, type: 'wake.failed', data: { agent: '@donna', reason: 'x'.repeat(90) } },
+            )
+          : eventPage(),
+    }),
+  })
+  const { stdout } = await run(['tail', '--url', gateway.url], {}, { columns: 80 })
+  const [sent, moved, failed] = stdout.split('\n')
+  expect(sent).toMatch(/^\d\d:\d\d:\d\d {2}@boss {7}message sent {2}…94eeca73 m1 "Review\S* the parser"$/)
+  expect(moved).toMatch(/ {2}@donna {6}task submitted → working {2}…94eeca73 @donna "Review/)
+  expect(failed).toHaveLength(80)
+  expect(failed).toMatch(/wake failed {2}…94eeca73 @donna "Review\S* the parser" \(x+…$/)
+  expect(stdout).not.toContain('\u001b')
 })
 
 test('tail --follow reconnects after the last event, and shows each event once', async () => {

@@ -2,14 +2,12 @@ import type { Command } from 'commander'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { EventView } from '../../client/route-types.ts'
-import { clip, plain } from '../../client/terminal-text.ts'
 import { integer } from '../options/option-values.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
+import { eventLines } from '../tail/event-line.ts'
 import { followEvents } from '../tail/follow-events.ts'
 
 const pageSize = 200
-
-const detailLengthMax = 160
 
 interface TailOptions {
   since?: number
@@ -17,11 +15,16 @@ interface TailOptions {
 }
 
 export function registerTail(parent: Command, io: Io): void {
-  clientCommand(parent, 'tail', 'print the event log, one line for each event', [
-    'rouse tail --since 0            # all events until now',
-    'rouse tail --follow             # also new events, until Ctrl-C',
-    'rouse tail --follow --json | jq .type',
-  ])
+  clientCommand(
+    parent,
+    'tail',
+    'print the event log: one line for each event, with its time, who did it, what, and about what',
+    [
+      'rouse tail --since 0            # all events until now',
+      'rouse tail --follow             # also new events, until Ctrl-C',
+      'rouse tail --follow --json | jq .type',
+    ],
+  )
     .option('--since <logId>', 'start after this event', integer(0))
     .option('-f, --follow', 'keep running and print new events; reconnects automatically')
     .action(async (options: TailOptions, command: Command) => {
@@ -29,21 +32,10 @@ export function registerTail(parent: Command, io: Io): void {
       const events = options.follow
         ? followEvents(gateway, { since: options.since, signal: io.signal, note: print.note })
         : readEvents(gateway, options.since ?? 0)
-      for await (const event of events) print.item(event, () => eventLine(event))
+      const lineOf = eventLines(io)
+      for await (const event of events) print.item(event, () => lineOf(event))
       print.noteMail()
     })
-}
-
-function eventLine({ logId, type, actor, taskId, data, createdAt }: EventView): string {
-  const columns = [
-    String(logId).padStart(6),
-    plain(createdAt),
-    plain(type).padEnd(22),
-    plain(actor).padEnd(12),
-    plain(taskId),
-    Object.keys(data).length > 0 ? clip(plain(data), detailLengthMax) : '',
-  ]
-  return columns.filter(Boolean).join('  ').trimEnd()
 }
 
 /** Every event after `since`, page by page, until the log's end. */

@@ -33,8 +33,9 @@ function fitting(all: Cells, columns: number, least: readonly string[]): Cells {
 type Cells = readonly (readonly string[])[]
 
 /** Ids of one minute begin alike. A command takes the end of an id too. */
-const withEndsOfIds = (all: Cells): Cells =>
-  all.map((row) => row.map((cell) => (id.test(cell) ? `…${cell.slice(-8)}` : cell)))
+const withEndsOfIds = (all: Cells): Cells => all.map((row) => row.map(endOfId))
+
+export const endOfId = (cell: string): string => (id.test(cell) ? `…${cell.slice(-8)}` : cell)
 
 const id = /^(\w+[:_])?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
