@@ -47,7 +47,9 @@ export class AgentRecovery {
   readonly #calls: RecoveryCalls
   readonly #parking: Parking
   readonly #turn = new OneAtATime()
-  readonly #said = new Set<string>()
+  /** What has been said of it last. */
+  #trouble = ''
+  #isOldSaid = false
 
   constructor(parts: AgentRecoveryParts) {
     const { agent, journal, gateway, own, env, clock, note, over } = parts
@@ -90,10 +92,11 @@ export class AgentRecovery {
         if (over.aborted) return
         await this.#report(over)
         journal.account.swept(agentKey(agent))
+        this.#trouble = ''
       } catch (error) {
         const [why = ''] = (error as Error).message.split('\n')
-        if (!over.aborted && !this.#said.has(why)) note(`recovery waits: ${why}`)
-        this.#said.add(why)
+        if (!over.aborted && this.#trouble !== why) note(`recovery waits: ${why}`)
+        this.#trouble = why
       }
     })
   }
@@ -102,17 +105,17 @@ export class AgentRecovery {
     await this.restarts.settle(signal)
     const { unsent } = this.#parking
     if (unsent) {
-      await this.#calls.park(unsent, signal)
-      this.#parking.sent(unsent)
+      this.#parking.sent(unsent, await this.#calls.park(unsent, signal))
     }
     const heard = await this.#calls.account(await this.#account(signal), signal)
     if (heard === undefined) {
-      if (!this.#said.has('old'))
+      if (!this.#isOldSaid) {
         this.#parts.note('its gateway is of a version without recovery: it is woken, and not restarted')
-      this.#said.add('old')
+      }
+      this.#isOldSaid = true
       return
     }
-    this.#said.clear()
+    this.#isOldSaid = false
     this.#parking.told(heard.parked ?? null)
     if (heard.order) await this.restarts.carryOut(heard.order, signal)
   }

@@ -13,6 +13,7 @@ export class Parking {
   readonly #note: (text: string) => void
   #limit: (Pick<UsageLimit, 'until' | 'detail'> & { readonly reason: string }) | undefined
   #unsent: UsageLimit | undefined
+  #isOfGateway = true
 
   constructor(now: () => number, note: (text: string) => void) {
     this.#now = now
@@ -21,6 +22,7 @@ export class Parking {
 
   /** What the gateway has not heard yet. */
   get unsent(): UsageLimit | undefined {
+    if (this.#unsent && isOver(this.#unsent, this.#now())) this.#unsent = undefined
     return this.#unsent
   }
 
@@ -48,14 +50,17 @@ export class Parking {
     return true
   }
 
-  /** The gateway has heard of it. */
-  sent(limit: UsageLimit): void {
-    if (this.#unsent === limit) this.#unsent = undefined
+  /** The gateway has heard of it. `isKnown`: it keeps it; otherwise it holds here alone. */
+  sent(limit: UsageLimit, isKnown: boolean): void {
+    if (this.#unsent !== limit) return
+    this.#unsent = undefined
+    this.#isOfGateway = isKnown
   }
 
   /** Takes what the gateway says, which a person may have changed. What it has not heard yet holds. */
   told(parked: Parked | null): void {
-    if (this.#unsent !== undefined) return
+    if (this.unsent !== undefined || (!this.#isOfGateway && this.guard && parked === null)) return
+    this.#isOfGateway = true
     if (parked === null && this.guard) this.#note('not parked any more')
     this.#limit = parked ?? undefined
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
+import { clip, plain } from '../../client/terminal-text.ts'
 import type { UsageLimit } from '../adapter.ts'
 import type { StartOutcome } from '../journal/start-records.ts'
 
@@ -44,6 +45,7 @@ interface Outcome {
 }
 
 const timeoutMs = 10_000
+const detailMax = 200
 
 /** The calls of recovery, as the agent. Errors of all: `Refused`, `Unreachable`; an answer of another form is a `ZodError`. */
 export class RecoveryCalls {
@@ -59,10 +61,20 @@ export class RecoveryCalls {
     return answer && heard.parse(answer)
   }
 
-  /** Parks the agent. A gateway without recovery does not know of it. */
-  async park({ until, reason, detail }: UsageLimit, signal: AbortSignal): Promise<void> {
-    const body = { until: until === null ? null : new Date(until).toISOString(), reason, ...(detail ? { detail } : {}) }
-    await this.#put('/v1/parked', body, signal)
+  /** Parks the agent. A gateway without recovery does not know of it, and one that refuses it is not asked again. Returns whether it knows of it. */
+  async park({ until, reason, detail = '' }: UsageLimit, signal: AbortSignal): Promise<boolean> {
+    const said = clip(plain(detail), detailMax)
+    const body = {
+      until: until === null ? null : new Date(until).toISOString(),
+      reason,
+      ...(said ? { detail: said } : {}),
+    }
+    try {
+      return (await this.#put('/v1/parked', body, signal)) !== undefined
+    } catch (error) {
+      if (error instanceof Refused && error.problem.status === 400) return false
+      throw error
+    }
   }
 
   /** Begins an act. A text: why it may not begin. */

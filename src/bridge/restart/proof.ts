@@ -49,6 +49,7 @@ export class Proof {
     if (recipe === undefined)
       throw new Error('there is no recipe: add "restart" to the agent in the configuration of the bridge')
     if (this.#restarts.isStarting) throw new Error('a restart is under way: try again when it has ended')
+    using _held = this.#restarts.hold()
     const { running } = this.#restarts
     if (running) throw new Error(`the process ${running.pid}, which this bridge has started, runs: end it first`)
     const foreign = await this.#restarts.foreign(signal)

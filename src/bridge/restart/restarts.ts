@@ -41,6 +41,7 @@ export class Restarts {
   readonly #own = new Set<number>()
   /** The one that is being started. */
   #starting: number | undefined
+  #isHeld = false
 
   constructor(parts: RestartParts) {
     this.#parts = parts
@@ -61,6 +62,16 @@ export class Restarts {
   /** Whether a start is under way: another one waits for its end. */
   get isStarting(): boolean {
     return this.#starting !== undefined
+  }
+
+  /** Carries no order out until it is disposed of: a proof runs. */
+  hold(): Disposable {
+    this.#isHeld = true
+    return {
+      [Symbol.dispose]: () => {
+        this.#isHeld = false
+      },
+    }
   }
 
   /** The process that it has started and that runs. */
@@ -88,7 +99,7 @@ export class Restarts {
   async carryOut(order: Order, signal: AbortSignal): Promise<void> {
     const { calls, clock, note } = this.#parts
     const { recipe } = this
-    if (order.mode !== 'restart' || order.deadlineAt <= clock.now() || this.isStarting) return
+    if (order.mode !== 'restart' || order.deadlineAt <= clock.now() || this.isStarting || this.#isHeld) return
     const refusal = await this.#refusal(signal)
     if (refusal !== undefined || recipe === undefined) {
       const id = this.#records.begin(this.#agent, order.epoch, recipe ? recipeHash(recipe) : '')
@@ -140,7 +151,7 @@ export class Restarts {
       if (signal.aborted) throw new Error('the bridge stops')
       if (deadlineAt <= this.#parts.clock.now()) throw new Error('its time is over')
       const process = await this.#begin(id, recipe, epoch)
-      await this.#settled(id, process, recipe.settleMs, signal)
+      await this.#settled(id, process, recipe.settleMs, signal).finally(process.clean)
       // Whether it works is found by the next bridge.
       if (signal.aborted) return
       this.#records.end(id, 'started', '')
@@ -164,7 +175,7 @@ export class Restarts {
     }
   }
 
-  #begin(id: number, recipe: Recipe, epoch: number | null): Promise<StartedProcess> {
+  #begin(id: number, recipe: Recipe, epoch: number | null): ReturnType<typeof startProcess> {
     const { agent, journal, env } = this.#parts
     const { identity, name: profile } = agent.profile
     return startProcess(recipe, {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Io } from '../../client/io.ts'
@@ -30,6 +30,11 @@ export interface StartedProcess {
   readonly ending: () => string | undefined
 }
 
+/** The same, with what removes its files. */
+interface CleanProcess extends StartedProcess {
+  readonly clean: () => void
+}
+
 /**
  * The shell waits for the file that names it, reads it, and becomes the command: the same process, with the same start. So a bridge that
  * is killed before it has the process on record leaves nothing that runs: without the file the shell ends by itself.
@@ -42,7 +47,7 @@ const tmuxMaxMs = 4_000
 const ofTerminal = ['TERM', 'TMUX', 'TMUX_PANE', 'COLUMNS', 'LINES', 'PWD', 'OLDPWD', 'SHLVL', '_']
 
 /** Starts the process of a recipe, in a process group of its own. Errors: it cannot be started, and nothing runs. */
-export async function startProcess(recipe: Recipe, starting: Starting): Promise<StartedProcess> {
+export async function startProcess(recipe: Recipe, starting: Starting): Promise<CleanProcess> {
   const { directory, recorded, env, profile } = starting
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const go = join(directory, `${randomBytes(8).toString('hex')}.go`)
@@ -56,7 +61,8 @@ export async function startProcess(recipe: Recipe, starting: Starting): Promise<
   writeFileSync(`${go}.new`, recipe.terminal === 'tmux' ? exports(own) : '', { mode: 0o600 })
   renameSync(`${go}.new`, go)
   started.begin(starting.prompt)
-  return started
+  // It has removed it itself, unless it was killed: there may be secrets in it.
+  return { ...started, clean: () => rmSync(go, { force: true }) }
 }
 
 interface Waiting extends StartedProcess {

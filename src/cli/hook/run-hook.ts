@@ -128,7 +128,12 @@ async function endOwnSession(
 
 /** The harness of the agent is at a limit: nothing starts a turn until it is over. Source: D50. */
 async function park(gateway: GatewayClient, { until, reason, detail }: UsageLimit): Promise<void> {
-  const body = { until: until === null ? null : new Date(until).toISOString(), reason, ...(detail ? { detail } : {}) }
+  const said = clip(plain(detail), 200)
+  const body = {
+    until: until === null ? null : new Date(until).toISOString(),
+    reason,
+    ...(said ? { detail: said } : {}),
+  }
   await gateway.call('PUT /v1/parked', { body, mail: 'none' }).catch((error: unknown) => {
     // A gateway of an older version has no parks.
     if (!(error instanceof Refused) || error.problem.status !== 404) throw error

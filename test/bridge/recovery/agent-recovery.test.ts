@@ -82,6 +82,24 @@ test('a limit that a harness shows parks the agent at once, and the gateway hear
   expect(place.harness.turns).toEqual([])
 })
 
+test('a park that the gateway refuses holds here, and stops no report', async () => {
+  await using place = await openPlace()
+  const stub = new RecoveryStub()
+  stub.refusesParks = true
+  await using bridge = await startBridge({ ...place.options, fetch: stub.fetch, accountMs })
+  const limit = { reason: 'usage-limit', until: Date.now() + 3_600_000, detail: '\u001b[31mlimit\u0007' } as const
+  place.harness.limit(limit, { conversationId: 'thread' })
+  await bridge.noted(/parked:/)
+  const { length } = stub.accounts
+  await until(
+    () => stub.accounts,
+    (accounts) => accounts.length > length + 2,
+  )
+  await place.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
+  expect((await bridge.step('held')).detail).toContain('usage_limit')
+  expect(place.harness.turns).toEqual([])
+})
+
 test('a limit in the conversation of another agent parks nobody else', async () => {
   await using place = await openPlace()
   const stub = new RecoveryStub()
@@ -119,7 +137,7 @@ test('a park ends with its time, is at most eight days long, and is told once', 
   // What the gateway has not heard is not taken back by its answer.
   parking.told(null)
   expect(parking.guard).toBeDefined()
-  parking.sent(parking.unsent!)
+  parking.sent(parking.unsent!, true)
   parking.told(null)
   expect(parking.guard).toBeUndefined()
 })

@@ -20,6 +20,7 @@ export class RecoveryStub {
   isOld = false
   isClosed = false
   isAway = false
+  refusesParks = false
 
   readonly fetch: Fetch = async (url, init) => {
     const { pathname } = new URL(url)
@@ -36,6 +37,7 @@ export class RecoveryStub {
       const gate = { nudges: 'enabled', restarts: 'enabled' }
       return answer(200, { order: this.order && orderOf(this.order.epoch), gate, parked: this.parked })
     }
+    if (route === 'PUT /v1/parked' && this.refusesParks) return answer(400, { code: 'invalid-request', status: 400 })
     if (route === 'PUT /v1/parked') {
       this.parks.push(body)
       this.parked = body as typeof this.parked
