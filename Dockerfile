@@ -29,6 +29,7 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY drizzle drizzle
+COPY page page
 COPY examples examples
 USER node
 VOLUME /data

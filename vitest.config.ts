@@ -4,8 +4,9 @@ import { built, fromBuild } from './test/support/from-build.ts'
 import { workerRun } from './test/support/short-run.ts'
 
 // Kills, full disks and lying receivers take minutes, and so do attackers and programs of other vendors: npm run test:faults,
-// npm run test:misuse, npm run test:harnesses.
-const exclude = ['test/faults/**', 'test/misuse/**', 'test/real-harnesses/**', '**/node_modules/**']
+// npm run test:misuse, npm run test:harnesses. A browser takes
+// long too: npm run test:page.
+const exclude = ['test/faults/**', 'test/misuse/**', 'test/real-harnesses/**', 'test/page/**', '**/node_modules/**']
 
 /** Of PostgreSQL in each run: what is about its statements, its locks, and several gateways. */
 const core = [

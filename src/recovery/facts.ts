@@ -21,6 +21,8 @@ export interface NudgeRoute {
   readonly harnessTarget: HarnessTarget
   /** Whether it has proved that it reaches the harness. */
   readonly isProven: boolean
+  /** When it last did, ms since the epoch; null or absent: never. */
+  readonly provedAt?: number | null
 }
 
 /** Why recovery does nothing for anybody at the moment: the fault may be on this side. */

@@ -51,9 +51,9 @@ async function strongestRoute(
 ): Promise<NudgeRoute | null> {
   const open = (await readRoutes(db, session)).filter(({ isOpen, trigger }) => isOpen && trigger === 'SENT_TO_ME')
   const [best] = open.sort((a, b) => Number(isProven(b)) - Number(isProven(a)))
-  return best
-    ? { subscriptionId: best.subscriptionId, harnessTarget: best.harnessTarget, isProven: isProven(best) }
-    : null
+  if (!best) return null
+  const { subscriptionId, harnessTarget, provedAt } = best
+  return { subscriptionId, harnessTarget, provedAt, isProven: isProven(best) }
 }
 
 /**

@@ -39,6 +39,7 @@ export const commandTable: readonly CommandEntry[] = [
   { name: 'inbox', load: async () => (await import('../commands/inbox.ts')).registerInbox },
   { name: 'thread', load: async () => (await import('../commands/thread.ts')).registerThread },
   { name: 'mark', load: async () => (await import('../commands/mark.ts')).registerMark },
+  { name: 'needs', load: async () => (await import('../commands/needs.ts')).registerNeeds },
   { name: 'who', load: async () => (await import('../commands/who.ts')).registerWho },
   { name: 'session', load: async () => (await import('../commands/session.ts')).registerSession },
   { name: 'mcp', load: async () => (await import('../commands/mcp.ts')).registerMcp },

@@ -5,6 +5,7 @@ import { KiB } from '../../limits.ts'
 import { proofOfInstance } from '../../security/instance-proof.ts'
 import type { OperatorRole, Scope } from '../../words/callers.ts'
 import type { RestOperation } from '../access/operation.ts'
+import { pageRoutes } from '../page/routes.ts'
 import { isReady } from '../readiness.ts'
 import { agentKeyRoutes } from './agent-keys.ts'
 import { agentRoutes } from './agents/routes.ts'
@@ -17,6 +18,7 @@ import { line } from './fields.ts'
 import { inboxRoutes } from './inbox.ts'
 import { instant } from './instant.ts'
 import { messageRoutes, threadRoutes } from './messages/routes.ts'
+import { needRoutes } from './needs/routes.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
@@ -134,6 +136,7 @@ const routes = [
   ...inboxRoutes,
   ...threadRoutes,
   ...sessionRoutes,
+  ...needRoutes,
   ...recoveryRoutes,
   ...permissionRoutes,
   ...claimRoutes,
@@ -143,7 +146,7 @@ const routes = [
   ...eventRoutes,
   ...auditRoutes,
 ] as const
-const open = [...healthRoutes, ...instanceProofRoutes, ...jwksRoutes, ...discoveryRoutes] as const
+const open = [...pageRoutes, ...healthRoutes, ...instanceProofRoutes, ...jwksRoutes, ...discoveryRoutes] as const
 
 /** Every route below `/v1`. All of them take a key. */
 export const restTable = routeTable<AnyRoute>(routes)

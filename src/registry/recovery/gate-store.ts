@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../../storage/database.ts'
-import { p, sql, statement } from '../../storage/statement.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
 import { type EffectiveGate, effectiveGate, type Gate, type GateState, type RecoverySettings } from './gate.ts'
 
 interface Row {
@@ -18,6 +18,10 @@ const columns = sql.raw(
 )
 const ofProject = statement<{ projectId: string; agentId: string }, Row>(
   sql`select ${columns} from gate where project_id = ${p('projectId')} and agent_id in ('', ${p('agentId')})`,
+)
+const trippedIn = statement<{ projectId: string; limit: number }, Row>(
+  sql`select ${columns} from gate where project_id = ${p('projectId')} and (nudges = 'tripped' or restarts = 'tripped')
+    order by since ${limited}`,
 )
 const save =
   statement<Row>(sql`insert into gate (project_id, agent_id, nudges, restarts, reason, changed_by, since, settings)
@@ -58,6 +62,11 @@ export async function readGates(db: Reader, projectId: string, agentId: string):
   const project = gates.find((gate) => gate.agentId === '')
   const agent = agentId === '' ? undefined : gates.find((gate) => gate.agentId === agentId)
   return { project, agent, effective: effectiveGate(project, agent) }
+}
+
+/** Returns the gates of a project and of its agents that have tripped, the oldest first. */
+export async function listTripped(db: Reader, projectId: string, limit: number): Promise<Gate[]> {
+  return (await db.all(trippedIn, { projectId, limit })).map(fromRow)
 }
 
 export async function saveGate(tx: Transaction, { settings, ...gate }: Gate): Promise<void> {

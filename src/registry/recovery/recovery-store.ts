@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { p, sql, statement } from '../../storage/statement.ts'
+import { limited, p, sql, statement } from '../../storage/statement.ts'
 import { type BridgeAccount, noRecovery, type ParkedReason, type Recovery, type RecoveryMode } from './recovery.ts'
 
 interface Row {
@@ -56,6 +56,11 @@ const parkedAmong = new ListStatement<object, { agentId: string; until: number; 
   (ids) => sql`select agent_id as "agentId", parked_until as "until", parked_open as "open", parked_reason as "reason"
     from recovery where agent_id in (${ids}) and parked_until is not null`,
 )
+// By the agents: the table has no index of projects.
+const parkedIn = statement<{ projectId: string; now: number; limit: number }, Row>(
+  sql`select ${columns} from recovery where agent_id in (select id from agent where project_id = ${p('projectId')})
+    and parked_until > ${p('now')} order by parked_since ${limited}`,
+)
 const remove = statement<{ agentId: string }>(sql`delete from recovery where agent_id = ${p('agentId')}`)
 
 /** Returns what recovery knows of an agent; of one that it knows nothing of, the beginning. */
@@ -97,6 +102,11 @@ export async function saveBridgeAccount(
 ): Promise<void> {
   await tx.run(insert, { agentId, projectId })
   await tx.run(saveAccount, { agentId, bridge: JSON.stringify(account), now: tx.now })
+}
+
+/** Returns what is known of the parked agents of a project, the longest parked first. */
+export async function listParked(db: Reader, projectId: string, now: number, limit: number): Promise<Recovery[]> {
+  return (await db.all(parkedIn, { projectId, now, limit })).map(fromRow)
 }
 
 /** Why mail to an agent waits: its harness is at a limit. `until`: ms since the epoch; null: until a person acts. */

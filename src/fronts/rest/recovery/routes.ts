@@ -145,9 +145,8 @@ function orderView({ epoch, inFlight, deadlineAt, originSessionId }: Order) {
 
 async function viewOf(context: GateContext, agent: Named): Promise<RecoveryView> {
   const { db, clock } = context
-  const now = clock.now()
-  const facts = await readFacts(context, db, agent, { now, trouble: null, staleRounds: 0 })
-  return recoveryView(agent.handle, facts.recovery, { candidates: findingsOf(facts), gate: facts.gate, now })
+  const facts = await readFacts(context, db, agent, { now: clock.now(), trouble: null, staleRounds: 0 })
+  return recoveryView(agent.handle, facts.recovery, { ...facts, candidates: findingsOf(facts) })
 }
 
 async function heartbeatOf(context: GateContext, agent: Named): Promise<HeartbeatView> {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Finding } from '../../../recovery/evidence.ts'
+import type { Facts } from '../../../recovery/facts.ts'
 import type { EffectiveGate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
 import type { BridgeAccount, Parked, Recovery, RecoveryMode } from '../../../registry/recovery/recovery.ts'
 import type { HarnessTarget } from '../../../words/targets.ts'
@@ -47,6 +48,15 @@ export interface RecoveryView {
   readonly parked: ParkedView | null
   readonly bridge: (BridgeAccount & { readonly reportedAt: string }) | null
   readonly gate: GateView
+  /** Unread mail that may wake it, and open tasks that it works on; null: nothing waits. */
+  readonly waiting: { readonly unread: number; readonly openTasks: number; readonly oldestAt: string } | null
+  /** The open way into its session that has proved the most; null: there is none. */
+  readonly route: {
+    readonly subscriptionId: string
+    readonly harnessTarget: HarnessTarget
+    readonly isProven: boolean
+    readonly provedAt: string | null
+  } | null
 }
 
 /** The heartbeat of an agent: whether a proven route makes it unnecessary. Source: S1-42. */
@@ -68,9 +78,10 @@ export function gateView({ nudges, restarts, reason, since, settings }: Effectiv
 export function recoveryView(
   agent: string,
   recovery: Recovery,
-  seen: { readonly candidates: readonly Finding[]; readonly gate: EffectiveGate; readonly now: number },
+  seen: Pick<Facts, 'gate' | 'now' | 'reason' | 'route'> & { readonly candidates: readonly Finding[] },
 ): RecoveryView {
   const { epoch, inFlight, decision, abandoned, acts, parked, bridge, bridgeAt } = recovery
+  const { reason, route } = seen
   const count = (mode: RecoveryMode): number =>
     acts.filter((act) => act.mode === mode && act.at > seen.now - 3_600_000).length
   return {
@@ -90,5 +101,7 @@ export function recoveryView(
     parked: parked && parked.until > seen.now ? parkedView(parked) : null,
     bridge: bridge && bridgeAt !== null ? { ...bridge, reportedAt: instant(bridgeAt) } : null,
     gate: gateView(seen.gate, agent),
+    waiting: reason && { unread: reason.unread, openTasks: reason.openTasks, oldestAt: instant(reason.oldestAt) },
+    route: route && { ...route, provedAt: instantOrNull(route.provedAt ?? null) },
   }
 }

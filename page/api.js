@@ -1,0 +1,85 @@
+import { currentKey, signOut } from './key.js'
+
+/** A refusal of the gateway, in its own words. */
+export class Refused extends Error {
+  constructor(status, { code, detail, title, ...extra }) {
+    super(detail ?? title ?? `The gateway answered ${status}.`)
+    Object.assign(this, { status, code, extra })
+  }
+}
+
+/** The headers of every call. The page is no harness: an answer to it must bring no mail. */
+export function headersOf(more = {}) {
+  return { authorization: `Bearer ${currentKey()}`, 'rouse-pending-signals': 'none', ...more }
+}
+
+/** Calls the REST API. A change has a key of its own, so that it is made once. */
+export async function call(method, path, { query, body, headers } = {}) {
+  const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== '')
+  const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  const answer = await fetch(path + search, {
+    method,
+    headers: headersOf({
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(method === 'POST' ? { 'idempotency-key': randomId() } : {}),
+      ...headers,
+    }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    cache: 'no-store',
+    credentials: 'omit',
+    redirect: 'error',
+    referrerPolicy: 'no-referrer',
+  })
+  const text = await answer.text()
+  const view = text.startsWith('{') ? JSON.parse(text) : {}
+  if (answer.ok) return view
+  if (answer.status === 401 && currentKey() !== null) signOut()
+  throw new Refused(answer.status, view)
+}
+
+export const get = (path, query) => call('GET', path, { query })
+
+/** Reads the pages of a list, up to a number of them. */
+export async function pages(path, query, name, pagesMax = 4) {
+  const items = []
+  let pageToken = ''
+  for (let page = 0; page < pagesMax; page++) {
+    const answer = await get(path, { ...query, pageToken })
+    items.push(...answer[name])
+    pageToken = answer.nextPageToken
+    if (!pageToken) break
+  }
+  return items
+}
+
+/** The same; empty where the key may not read the list. */
+export async function readable(promise, otherwise) {
+  try {
+    return await promise
+  } catch (error) {
+    if (error instanceof Refused && error.status !== 401) return otherwise
+    throw error
+  }
+}
+
+/** Sends a message to an agent over A2A: a new task, or a reply in one. Returns the task. */
+export async function sendMessage(agent, text, taskId) {
+  const message = { messageId: randomId(), role: 'ROLE_USER', parts: [{ text }], ...(taskId ? { taskId } : {}) }
+  const params = { message, configuration: { returnImmediately: true } }
+  const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
+  const { result, error } = await call('POST', addressOf(agent), { body, headers: { 'a2a-version': '1.0' } })
+  if (error) throw new Refused(400, { detail: error.message })
+  return result.task
+}
+
+/** The address of `@donna`, or of `web:@donna` in another project. */
+function addressOf(agent) {
+  const [, project, handle] = /^(?:(.*):)?@?(.*)$/.exec(agent)
+  const path = `/agents/${encodeURIComponent(handle)}`
+  return project === undefined ? path : `/projects/${encodeURIComponent(project)}${path}`
+}
+
+// Not randomUUID: browsers have it over TLS and on this machine only.
+function randomId() {
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
