@@ -21,8 +21,8 @@ type Backlog = (typeof backlogs)[number]
 /** A change of a gate. `agent`: of one agent; absent: of the project. */
 interface GateChange {
   readonly agent?: { readonly id: string; readonly handle: string } | undefined
-  readonly nudges?: Exclude<GateState, 'tripped'> | undefined
-  readonly restarts?: Exclude<GateState, 'tripped'> | undefined
+  readonly nudges?: GateState | undefined
+  readonly restarts?: GateState | undefined
   readonly reason?: string | undefined
   readonly settings?: { readonly [Name in keyof RecoverySettings]?: number | null | undefined } | undefined
   /** The message of a wake test that its agent has acknowledged since the trip. */

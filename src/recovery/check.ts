@@ -16,7 +16,8 @@ import { deferredEvent, gateEvent, pulseEvent, recoveryEvent } from './recovery-
 import { isSame, step } from './step.ts'
 import { isCalm, justStarted, watch } from './watchfulness.ts'
 
-const checkEveryMs = 30_000
+/** The time between two looks, in ms. */
+export const checkEveryMs = 30_000
 const batchMax = 100
 
 interface CheckContext extends RecoveryContext {

@@ -21,6 +21,21 @@ test('in a new project nudges are enabled and restarts are not; a project withou
   })
 })
 
+test('a gate that cannot be read is tripped, and so is one that a person trips', async () => {
+  await using gateway = await startGateway()
+  await besideStore(gateway.dataDir, "update gate set settings = 'no JSON'")
+  expect(await gateOf(gateway)).toMatchObject({
+    nudges: 'tripped',
+    restarts: 'tripped',
+    reason: 'The gate cannot be read.',
+  })
+  await besideStore(gateway.dataDir, 'update gate set settings = null')
+  const { body } = await gateway.call('PATCH', '/v1/gate', { nudges: 'tripped', reason: 'stop' })
+  expect(body).toMatchObject({ nudges: 'tripped', restarts: 'disabled', reason: 'stop' })
+  const opened = await gateway.call('PATCH', '/v1/gate', { nudges: 'enabled' })
+  expect(opened.body).toMatchObject({ status: 400, field: 'proof' })
+})
+
 test('the stricter of the gates of a project and of its agent holds', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

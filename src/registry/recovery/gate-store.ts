@@ -83,11 +83,12 @@ export async function deleteGateOf(tx: Transaction, projectId: string, agentId: 
   await tx.run(remove, { projectId, agentId })
 }
 
+/** A gate whose settings cannot be read is tripped. Source: S3-10. */
 function fromRow({ settings, ...row }: Row): Gate {
-  return {
-    ...row,
-    nudges: row.nudges as GateState,
-    restarts: row.restarts as GateState,
-    settings: settings === null ? {} : (JSON.parse(settings) as Partial<RecoverySettings>),
+  const state = { nudges: row.nudges as GateState, restarts: row.restarts as GateState }
+  try {
+    return { ...row, ...state, settings: settings === null ? {} : (JSON.parse(settings) as Partial<RecoverySettings>) }
+  } catch {
+    return { ...row, nudges: 'tripped', restarts: 'tripped', reason: 'The gate cannot be read.', settings: {} }
   }
 }

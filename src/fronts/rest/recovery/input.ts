@@ -46,7 +46,8 @@ export const reportInput = z.strictObject({
   detail,
 })
 
-const state = oneOf(['enabled', 'disabled'])
+// A person may trip it too: then it opens with a proof only.
+const state = oneOf(['enabled', 'disabled', 'tripped'])
 const setting = (min: number, max: number) =>
   z
     .int({ error: `is a number from ${min} to ${max}, or null for the default` })

@@ -1,6 +1,7 @@
 import { Problem } from '../../../errors.ts'
 import { beginAct, type Order, reportAct, reportBridge } from '../../../recovery/acts.ts'
 import { changeGate, type GateContext } from '../../../recovery/change-gate.ts'
+import { checkEveryMs } from '../../../recovery/check.ts'
 import { findingsOf } from '../../../recovery/evidence.ts'
 import { endPark, park } from '../../../recovery/parking.ts'
 import { readFacts } from '../../../recovery/read-facts.ts'
@@ -43,7 +44,8 @@ export const recoveryRoutes = [
     query: agentQuery,
     handle: async ({ caller, query }, { recovery }) => {
       const { items, nextPageToken } = await agentsOf(recovery, caller, query)
-      return { heartbeats: await Promise.all(items.map((agent) => heartbeatOf(recovery, agent))), nextPageToken }
+      const heartbeats = await Promise.all(items.map((agent) => heartbeatOf(recovery, agent)))
+      return { intervalSeconds: checkEveryMs / 1_000, heartbeats, nextPageToken }
     },
   }),
   route('GET /v1/gate', {
