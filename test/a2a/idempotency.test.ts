@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway
 let donna: TestAgent
@@ -9,6 +9,7 @@ let lucy: TestAgent
 
 beforeAll(async () => {
   gateway = await startGateway()
+  await liftRates(gateway)
   donna = await gateway.addAgent('donna')
   lucy = await gateway.addAgent('lucy')
 })

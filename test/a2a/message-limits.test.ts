@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { sizeLimits } from '../../src/limits.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 import { sixWays, ways } from './six-ways.ts'
 import { errorInfo, sending, wireTo } from './wire.ts'
@@ -15,6 +15,7 @@ let speak: ReturnType<typeof sixWays>
 
 beforeAll(async () => {
   gateway = await startGateway()
+  await liftRates(gateway)
   mallory = await gateway.addAgent('mallory')
   donna = await gateway.addAgent('donna')
   speak = sixWays(gateway, donna, mallory)

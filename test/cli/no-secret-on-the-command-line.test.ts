@@ -91,7 +91,9 @@ test('a signing key comes from a file or from standard input', async () => {
 })
 
 test('a wake command gets no variable that contains a secret', () => {
-  const read = execFileSync('grep', ['-rhoE', 'ROUSE_[A-Z_]*(KEY|URL|TOKEN|SECRET|PASSWORD)\\b', 'src'], { cwd: root })
+  const read = execFileSync('grep', ['-rhoE', 'ROUSE_[A-Z_]*(KEY|URL|TOKEN|SECRET|PASSWORD|PROXY)\\b', 'src'], {
+    cwd: root,
+  })
   // The last one is a path.
   const harmless = ['ROUSE_URL', 'ROUSE_PUBLIC_URL', 'ROUSE_TLS_KEY']
   const found = new Set(

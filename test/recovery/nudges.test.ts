@@ -115,7 +115,10 @@ test('while its harness waits for an approval nothing is sent, and operator and 
   expect(pulsesOf(receiver)).toEqual([])
   expect(await eventsOf(gateway, 'recovery.deferred')).toHaveLength(1)
   const [wake] = await told.waitFor(1)
-  expect(wake!.body).toMatchObject({ eventType: 'wake/recovery', payload: { agent: '@donna', change: 'deferred' } })
+  expect(wake!.body).toMatchObject({
+    eventType: 'wake/recovery_changed',
+    payload: { agent: '@donna', change: 'deferred' },
+  })
 })
 
 // S1-30, S1-42

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sizeLimits } from '../../src/limits.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway
 let mallory: TestAgent
@@ -8,6 +8,7 @@ let donna: TestAgent
 
 beforeAll(async () => {
   gateway = await startGateway()
+  await liftRates(gateway)
   mallory = await gateway.addAgent('mallory')
   donna = await gateway.addAgent('donna')
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { sizeLimits } from '../../src/limits.ts'
 import { callTool } from '../fronts/mcp/http/call-tool.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
 
@@ -91,6 +91,7 @@ test('a subscription that has larger filters already works on, and changes in al
 
 test('a page of subscriptions is bounded by its size, and each subscription is in one page', async () => {
   await using gateway = await startGateway()
+  await liftRates(gateway)
   const mallory = await gateway.addAgent('mallory')
   const ids = await subscribeBefore(gateway, mallory, 60)
   for (const { key } of [mallory, { key: gateway.adminKey }]) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
-import { startGateway, type TestAgent } from '../support/gateway.ts'
+import { liftRates, startGateway, type TestAgent } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
@@ -10,6 +10,7 @@ const minute = 60_000
 const start = async () => {
   const clock = new FakeClock()
   const gateway = await startGateway({ overrides: { clock } })
+  await liftRates(gateway)
   const donna = await gateway.addAgent('donna')
   const mike = await gateway.addAgent('mike')
   const iso = (ms: number) => new Date(clock.now() + ms).toISOString()

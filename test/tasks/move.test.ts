@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isTerminal, type TaskState, taskStates } from '../../src/words/task-states.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 
 const start = async () => {
   const gateway = await startGateway()
+  await liftRates(gateway)
   const [donna, mike, ines] = await Promise.all(['donna', 'mike', 'ines'].map((name) => gateway.addAgent(name)))
   const task = await gateway.send('donna', 'please review', { key: mike!.key })
   return { gateway, donna: donna!, mike: mike!, ines: ines!, task, [Symbol.asyncDispose]: gateway[Symbol.asyncDispose] }

@@ -22,7 +22,7 @@ export const wakeEventTypes = [
   'wake/event_failed',
   'wake/signing_key_rotated',
   'wake/heartbeat_pulse',
-  'wake/recovery',
+  'wake/recovery_changed',
   'wake/gate_changed',
   'wake/test',
 ] as const
@@ -76,7 +76,7 @@ const statusChanged = {
 
 /** A change of what recovery does for an agent. */
 const recoveryChanged = {
-  eventType: 'wake/recovery',
+  eventType: 'wake/recovery_changed',
   payload: ({ agent, change, mode, epoch, reason, until, since }: JsonObject) => ({
     agent,
     change,
