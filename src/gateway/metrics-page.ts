@@ -95,10 +95,14 @@ async function readStore(db: Database, now: number): Promise<StoreValues> {
     countGates(db),
     db.size(),
   ])
+  // Where nothing is due it says so: a series that comes and goes cannot be compared.
+  const waiting = all.map(({ status, target }) => {
+    return due.find((one) => one.status === status && one.target === target) ?? { count: 0, since: now, status, target }
+  })
   return {
     rouse_subscriptions: all.map(({ count, status, target }) => [count, status, target]),
-    rouse_subscriptions_due: due.map(({ count, status, target }) => [count, status, target]),
-    rouse_wake_lag_seconds: due.map(({ since, status, target }) => [(now - since) / 1_000, status, target]),
+    rouse_subscriptions_due: waiting.map(({ count, status, target }) => [count, status, target]),
+    rouse_wake_lag_seconds: waiting.map(({ since, status, target }) => [(now - since) / 1_000, status, target]),
     rouse_sessions_live: [[live]],
     rouse_gates: gates.map(({ count, gate, state }) => [count, gate, state]),
     rouse_store_bytes: [[bytes]],

@@ -22,8 +22,8 @@ async function recorded(gateway: TestGateway, { id }: { readonly id: string }, c
 test('the metrics are for operators with a key', async () => {
   await using gateway = await startGateway()
   const { key } = await gateway.addAgent('donna')
-  const { body } = await gateway.call('POST', '/v1/operator-keys', { name: 'prometheus', role: 'viewer' })
-  await scrape(gateway, body.apiKey)
+  const { body } = await gateway.call('POST', '/v1/operator-keys', { role: 'viewer', label: 'prometheus' })
+  await scrape(gateway, body.operatorKey)
   expect(await gateway.call('GET', '/metrics', undefined, { key: null })).toMatchObject({ status: 401 })
   expect(await gateway.call('GET', '/metrics', undefined, { key })).toMatchObject({ status: 403 })
   const read = async () => (await gateway.call('GET', '/v1/audit?operation=metrics.read&project=*')).body.records
