@@ -4,6 +4,8 @@ export interface StreamEvent {
   event?: string
   data: string
   retryMs?: number
+  /** A field of Rouse's own, beside those of the standard. */
+  traceparent?: string
 }
 
 /** Characters of one event: a wake has two kilobytes, an event of the log with its message a megabyte. */
@@ -41,5 +43,6 @@ function addLine(event: StreamEvent, line: string): void {
   if (name === 'data') event.data += `${value}\n`
   else if (name === 'id') event.id = value
   else if (name === 'event') event.event = value
+  else if (name === 'traceparent') event.traceparent = value
   else if (name === 'retry' && /^\d+$/.test(value)) event.retryMs = Number(value)
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../lib/json.ts'
+import { readTraceparent } from '../lib/trace-parent.ts'
 import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
 import { Refused, Unreachable, UsageError } from './failure.ts'
 import { refusalOf } from './refusal.ts'
@@ -47,6 +48,8 @@ interface ClientOptions {
   /** Called once, before the first request. */
   credentials: () => Promise<Credentials>
   project?: string | undefined
+  /** The trace that its requests are part of: `TRACEPARENT` of the environment. */
+  traceparent?: string | undefined
   fetch?: Fetch
   signal?: AbortSignal
   /** Called with each answer: how many messages wait for the agent of the key. */
@@ -120,6 +123,8 @@ async function send(
   const headers: Record<string, string> = { accept: 'application/json', ...options.headers }
   if (mail !== 'all') headers[mailHeader] ??= mail
   if (client.project !== undefined) headers['rouse-project'] = client.project
+  const traceparent = readTraceparent(client.traceparent)
+  if (traceparent !== undefined) headers.traceparent ??= traceparent
   if (key) headers.authorization = `Bearer ${key}`
   if (options.body !== undefined) headers['content-type'] ??= 'application/json'
   let response: FetchResponse

@@ -17,6 +17,8 @@ export interface Routing {
   readonly policies?: Readonly<Record<string, string>>
   /** The only subscription that it wakes; absent: every one that listens to it. */
   readonly subscriptionId?: string
+  /** The trace that its call was part of, in the form of W3C Trace Context: its wake continues it. */
+  readonly traceparent?: string
 }
 
 /** An event to be appended. */

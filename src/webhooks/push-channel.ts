@@ -59,7 +59,7 @@ export function createPushChannel(
 
   function requestFor(order: Pick<DeliveryOrder<PushSubscription>, 'subscription' | 'emission'>): BuildRequest {
     const { subscription, emission } = order
-    const { eventId, event } = emission
+    const { eventId, event, traceparent } = emission
     if (!event) throw new Error('A push notification is about one event.')
     const { agentId, target } = subscription
     const open = (sealed: string | undefined) => sealed && secrets.open(sealed, subscription.id)
@@ -99,6 +99,7 @@ export function createPushChannel(
         'Content-Type': contentType,
         ...(authorization ? { Authorization: authorization } : {}),
         ...(token ? { 'X-A2A-Notification-Token': token } : {}),
+        ...(traceparent === undefined ? {} : { traceparent }),
         // The token is the one secret that both sides have, so it is the key too.
         ...standardHeaders({ body, eventId, timestampSeconds }, token ? new PreparedKey(token) : undefined),
       }

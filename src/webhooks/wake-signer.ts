@@ -43,7 +43,8 @@ export function createWakeSigner(secrets: SecretBox, clock: Clock): SignWake {
         timestampSeconds: Math.floor(now / 1000),
         keys: signingKeys(subscription, opened, now),
       })
-      return { body, headers }
+      const { traceparent } = emission
+      return { body, headers: traceparent === undefined ? headers : { ...headers, traceparent } }
     }
   }
 }

@@ -60,7 +60,7 @@ export class WakeReceiver implements AsyncDisposable {
       onRefused(reason)
       return 401
     }
-    const wake = parseWake(body)
+    const wake = parseWake(body, [request.headers.traceparent].flat()[0])
     if (!wake) return 400
     onWake(wake)
     return 200

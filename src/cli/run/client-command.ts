@@ -65,7 +65,15 @@ export function connect(
   const print = createPrinter(io, options.json === true)
   const onWaitingMail = countMail ?? print.mail
   return {
-    gateway: createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal, onWaitingMail }),
+    gateway: createGatewayClient({
+      url,
+      credentials,
+      project,
+      traceparent: io.env.TRACEPARENT,
+      fetch: io.fetch,
+      signal: io.signal,
+      onWaitingMail,
+    }),
     print,
   }
 }

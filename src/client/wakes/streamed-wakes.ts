@@ -66,9 +66,9 @@ function pathOf(subscriptionIds: readonly string[], capabilities: readonly strin
   return `/v1/wake-stream?${query}`
 }
 
-function itemOf({ event, data }: StreamEvent): StreamItem | undefined {
+function itemOf({ event, data, traceparent }: StreamEvent): StreamItem | undefined {
   if (event === 'wake') {
-    const wake = parseWake(Buffer.from(data))
+    const wake = parseWake(Buffer.from(data), traceparent)
     return wake && { kind: 'wake', wake }
   }
   if (event !== 'released') return undefined

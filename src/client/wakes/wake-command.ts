@@ -135,6 +135,8 @@ function environmentOf(wake: Wake, { env, access, context }: WakeCommandOptions)
     // Text of others may control what the command starts.
     ...withoutSecrets(env),
     ...(access ? { ROUSE_URL: access.url, ROUSE_KEY: access.key } : {}),
+    // As OpenTelemetry passes a trace on to a process; `rouse` sends it along.
+    TRACEPARENT: wake.traceparent,
     ROUSE_EVENT_TYPE: inertValue(wake.eventType),
     ROUSE_EVENT_ID: inertValue(wake.eventId),
     ROUSE_LOG_ID: inertValue(wake.logId),

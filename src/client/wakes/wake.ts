@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { readTraceparent } from '../../lib/trace-parent.ts'
 import { clip, plain } from '../terminal-text.ts'
 import { nudge, nudgeText } from './nudge-text.ts'
 
@@ -12,11 +13,14 @@ export interface Wake {
   subscriptionId?: string
   payload: JsonObject
   emittedAt?: string
+  /** The trace that it continues, from its headers. */
+  traceparent?: string | undefined
 }
 
 const detailLengthMax = 200
 
-export function parseWake(body: Buffer): Wake | undefined {
+/** @param traceparent the header of that name, as it came */
+export function parseWake(body: Buffer, traceparent?: string): Wake | undefined {
   let value: unknown
   try {
     value = JSON.parse(body.toString('utf8'))
@@ -24,7 +28,8 @@ export function parseWake(body: Buffer): Wake | undefined {
     return undefined
   }
   if (!isJsonObject(value) || typeof value.eventId !== 'string' || typeof value.eventType !== 'string') return undefined
-  return { ...(value as unknown as Wake), payload: isJsonObject(value.payload) ? value.payload : {} }
+  const payload = isJsonObject(value.payload) ? value.payload : {}
+  return { ...(value as unknown as Wake), payload, traceparent: readTraceparent(traceparent) }
 }
 
 export function wakeLine(wake: Wake): string {

@@ -2,6 +2,7 @@ import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import type { AuditFront } from '../../audit/entry.ts'
 import { type OpenCall, type OpenCallKind, revoked } from '../../identity/open-calls.ts'
+import { readTraceparent } from '../../lib/trace-parent.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
@@ -21,6 +22,8 @@ interface CallFacts {
   readonly front: AuditFront
   readonly address: string
   readonly idempotencyKey?: string | undefined
+  /** The header of W3C Trace Context, as it came. */
+  readonly traceparent?: string | undefined
   readonly lastEventId?: number | undefined
   readonly pageRequest?: PageRequest
 }
@@ -39,6 +42,8 @@ export abstract class A2aCall {
   /** Whether the audit has recorded the call. */
   isRecorded = false
   readonly idempotencyKey: string | undefined
+  /** The trace that the call is part of. */
+  readonly traceparent: string | undefined
   /** The logId of the last event that a reconnecting stream has seen. */
   readonly lastEventId: number | undefined
   /** The page that the query of an HTTP+JSON call asks for: the SDK does not read it for push configs. */
@@ -62,6 +67,7 @@ export abstract class A2aCall {
     this.front = call.front
     this.address = call.address
     this.idempotencyKey = call.idempotencyKey
+    this.traceparent = readTraceparent(call.traceparent)
     this.lastEventId = call.lastEventId
     this.pageRequest = call.pageRequest ?? {}
     this.context = context

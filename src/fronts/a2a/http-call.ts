@@ -26,6 +26,7 @@ export class HttpCall extends A2aCall {
         front: req.path === '/' ? 'json-rpc' : 'http+json',
         address,
         idempotencyKey: idempotencyKey(req.get('idempotency-key')),
+        traceparent: req.get('traceparent'),
         lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,
         pageRequest: pageOf(req),
       },

@@ -16,6 +16,7 @@ import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
 import type { FrontContext } from '../front-context.ts'
+import { traced } from '../traced.ts'
 import type { A2aCall } from './call.ts'
 import { historyLimit, requireMessage, typed } from './params.ts'
 import { keepingConfig } from './push-operations.ts'
@@ -79,7 +80,7 @@ export async function sendFromCall(
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
   const startedAt = performance.now()
-  const sent = await sendMessage(context, caller, call.agent, input)
+  const sent = await sendMessage(traced(context, call.traceparent), caller, call.agent, input)
   context.metrics.accepted('a2a', performance.now() - startedAt)
   await recordCall(context, call, 'ok', sent.task.id)
   return sent

@@ -26,6 +26,7 @@ export interface AdmittedCall {
   readonly front: 'grpc'
   readonly address: string
   readonly idempotencyKey: string | undefined
+  readonly traceparent: string | undefined
   readonly slot: Slot
 }
 
@@ -70,7 +71,7 @@ export async function admitCaller(
   incoming: IncomingCall,
   metadata: Metadata,
   bearer: string | undefined,
-): Promise<Pick<AdmittedCall, 'caller' | 'operation' | 'idempotencyKey' | 'slot'>> {
+): Promise<Pick<AdmittedCall, 'caller' | 'operation' | 'idempotencyKey' | 'traceparent' | 'slot'>> {
   const { path } = incoming
   const caller = await authenticate(context, bearer)
   context.saw(caller, true)
@@ -87,7 +88,7 @@ export async function admitCaller(
     slot.release()
     throw error
   }
-  return { caller, operation, idempotencyKey: key, slot }
+  return { caller, operation, idempotencyKey: key, traceparent: metadataText(metadata, 'traceparent'), slot }
 }
 
 /** The agent that a tenant names, and the caller as it acts there. Errors: `invalid-request`, `agent-not-found`, `forbidden`. */

@@ -1,4 +1,5 @@
 import { Problem } from '../../errors.ts'
+import { readTraceparent } from '../../lib/trace-parent.ts'
 import { withNearestNames } from '../../registry/agents/unknown-address.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { AnswerSize } from '../../tasks/read-task.ts'
@@ -6,6 +7,7 @@ import { authorise } from '../access/authorise.ts'
 import { beginChange } from '../access/changes.ts'
 import type { FrontContext } from '../front-context.ts'
 import { type WhenUnsent, wantedBy, withMail, withSessionMail } from '../http/answer-mail.ts'
+import { traced } from '../traced.ts'
 import { parse } from '../validate.ts'
 import { runOnce } from './repeated-call.ts'
 import type { Reply } from './reply.ts'
@@ -63,7 +65,7 @@ export async function callRoute(
       http,
     }
     const view = await runOnce(context, { ...input, operation: route.operation }, reply, async () => {
-      const made = await route.handle(input as never, context)
+      const made = await route.handle(input as never, tracedFeatures(context, header('traceparent')))
       changed()
       return made
     })
@@ -74,6 +76,14 @@ export async function callRoute(
   } catch (error) {
     throw await withSessionMail(context, mailCall, await withNearestNames(context.db, caller, error))
   }
+}
+
+/** The features whose events wake somebody, for a call that is part of a trace. */
+function tracedFeatures(context: FrontContext, header: string | undefined): FrontContext {
+  const traceparent = readTraceparent(header)
+  if (traceparent === undefined) return context
+  const { mail, claims } = context
+  return { ...traced(context, traceparent), mail: traced(mail, traceparent), claims: traced(claims, traceparent) }
 }
 
 function namedParams(route: string, values: readonly string[]): Record<string, string> {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
-import { messageIdOf } from '../rules/match.ts'
+import { messageIdOf, traceparentOf } from '../rules/match.ts'
 import { type DigestKind, digestKindOf, digestKinds } from './digest-kinds.ts'
 import { wakePayload } from './payload.ts'
 
@@ -25,6 +25,7 @@ export class DigestBuilder {
   #count = 0
   #first: LogEvent | undefined
   #last: LogEvent | undefined
+  #traceparent: string | undefined
   readonly #refs: JsonObject[] = []
   readonly #messageIds: string[] = []
   readonly #kinds = new Map<DigestKind, { count: number; latest: JsonObject }>()
@@ -35,6 +36,9 @@ export class DigestBuilder {
 
   add(event: LogEvent): void {
     const { eventType, payload } = wakePayload(event, this.#isWithoutSubjects)
+    const traceparent = traceparentOf(event)
+    if (this.#count === 0) this.#traceparent = traceparent
+    else if (this.#traceparent !== traceparent) this.#traceparent = undefined
     this.#count++
     this.#first ??= event
     this.#last = event
@@ -55,6 +59,11 @@ export class DigestBuilder {
   /** The mail that its events are about, all of it: the references may end before. */
   get messageIds(): readonly string[] {
     return this.#messageIds
+  }
+
+  /** The trace that all of its events are part of; undefined: they have several, or none. */
+  get traceparent(): string | undefined {
+    return this.#traceparent
   }
 
   get first(): LogEvent | undefined {

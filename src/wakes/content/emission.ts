@@ -3,7 +3,7 @@ import { isoTime } from '../../lib/iso-time.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
-import { messageIdOf } from '../rules/match.ts'
+import { messageIdOf, traceparentOf } from '../rules/match.ts'
 import type { DigestBuilder } from './digest.ts'
 import { hidesSubjects, type WakeEventType, wakePayload } from './payload.ts'
 
@@ -25,6 +25,8 @@ export interface Emission {
   readonly messageIds: readonly string[]
   /** It has what presence held until this generation of its subscription. */
   readonly releasedIn?: number
+  /** The trace that all of its events are part of. */
+  readonly traceparent?: string
   /** Sent again on request: the receiver's watermark stays where it is. */
   readonly replayed?: true
   /** The event itself, unless it is a digest. */
@@ -80,7 +82,9 @@ export function singleEmission(
     subscription.kind === 'push'
       ? { eventType: 'push' as const, payload: {} }
       : wakePayload(event, hidesSubjects(subscription))
+  const traceparent = traceparentOf(event)
   return {
+    ...(traceparent === undefined ? {} : { traceparent }),
     eventId: emissionId(subscription, event, event, 'single'),
     eventType,
     logId: event.logId,
@@ -103,11 +107,12 @@ export function digestEmission(
   emittedAt: number,
   reason?: 'waiting',
 ): Emission {
-  const { first, last } = digest
+  const { first, last, traceparent } = digest
   if (!first || !last) throw new Error('A digest needs at least one event.')
   // What waited may be older than what was sent last: the receiver's watermark does not go back.
   const logId = reason === 'waiting' ? Math.max(last.logId, prevLogId ?? 0) : last.logId
   return {
+    ...(traceparent === undefined ? {} : { traceparent }),
     eventId: emissionId(subscription, first, last, 'digest'),
     eventType: 'wake/digest',
     logId,

@@ -131,6 +131,11 @@ export function comesWithMessage(event: LogEvent): boolean {
   return event.type === 'task.state_changed' && event.data.message !== undefined
 }
 
+/** The trace that an event is part of. */
+export function traceparentOf(event: Pick<LogEvent, 'data'>): string | undefined {
+  return routingOf(event).traceparent
+}
+
 function routingOf({ data }: Pick<LogEvent, 'data'>): Routing {
   return (data.routing as Routing | undefined) ?? {}
 }

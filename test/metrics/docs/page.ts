@@ -34,7 +34,7 @@ const intro = `# Metrics
 
 \`GET /metrics\` is the figures of one gateway in the text format of Prometheus. It takes an operator's key; a viewer's is enough:
 
-    rouse operator key add prometheus --role viewer      # the key, once
+    rouse operator key add --role viewer --label prometheus --save-key rouse.key
 
 \`\`\`yaml
 scrape_configs:
@@ -68,4 +68,15 @@ const rest = `
 
 The page also has what \`prom-client\` knows of the process: \`process_*\` (processor time, memory, open files) and \`nodejs_*\` (the delay of the event
 loop, the heap, garbage collections).
+
+## Traces
+
+A call may be part of a trace of [W3C Trace Context](https://www.w3.org/TR/trace-context/): A2A over HTTP and gRPC, and the REST API, read the header
+\`traceparent\` (over gRPC the metadata of that name). The gateway keeps it with the events of the call, and sends it with their wakes: as a header of a
+webhook and of a push notification, and as a field \`traceparent\` of a wake on a stream. So the spans of the receiver are children of the sender's. A
+digest has one if all of its events have the same.
+
+\`rouse listen --exec\` gives it to its command as \`TRACEPARENT\`, and \`rouse\` sends \`TRACEPARENT\` of its environment along: a task that is delegated from
+agent to agent is one trace. The header is a word of a peer, which no signature covers: one that is not well formed is ignored. \`tracestate\` and
+\`baggage\` are not passed on.
 `
