@@ -20,6 +20,8 @@ export interface AttachedClient {
   readonly route: string
   /** Absent: it does not say. */
   readonly state?: PresenceState
+  /** Its vendor has refused it, and it tries again then, ms since the epoch. */
+  readonly retry?: { readonly message: string; readonly next: number }
   readonly activeTurnId?: string
   /** ISO 8601: from then on it does not listen any more. */
   readonly until?: string

@@ -16,6 +16,8 @@ const instant = z.iso.datetime({ offset: true }).max(40)
 const harnessProcess = z.object({ pid: z.int().positive(), startedAt: instant.optional() })
 const harness = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be the name of a harness')
 const state = z.enum(presenceStates)
+/** Its vendor has refused it, and it tries again then. `next`: ms since the epoch. */
+const retry = z.object({ message: z.string().max(1_000), next: z.number() })
 
 /** Takes wakes for one conversation from now on: the first message of its connection. */
 const attach = z.object({
@@ -27,6 +29,7 @@ const attach = z.object({
   /** `monitor`, `rewake`, `extension`, `plugin`, `proxy` */
   route: z.string().regex(/^[a-z][a-z -]{0,39}$/, 'must be lower case words'),
   state: state.optional(),
+  retry: retry.optional(),
   activeTurnId: id.optional(),
   /** From then on it does not listen any more. */
   until: instant.optional(),
@@ -43,6 +46,7 @@ const change = z.object({
   conversationId: id.optional(),
   cwd: cwd.optional(),
   state: state.optional(),
+  retry: retry.nullable().optional(),
   activeTurnId: id.nullable().optional(),
   until: instant.nullable().optional(),
 })

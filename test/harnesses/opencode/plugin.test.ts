@@ -101,6 +101,34 @@ test('a running turn and an open approval hold a wake', async () => {
   expect(desk.fake.prompts()).toEqual([])
 })
 
+// D50
+test('a conversation that waits for its vendor reports the limit, until it works again', async () => {
+  await using desk = await openDesk()
+  desk.fake.type('ses_1', 'hello')
+  await desk.session()
+  const limits: object[] = []
+  desk.adapter.onLimit!((limit, at) => void limits.push({ ...limit, ...at }))
+  const stop = new AbortController()
+  const watching = desk.adapter.watch!(() => {}, stop.signal)
+  const next = Date.now() + 3_600_000
+  const message = 'Free usage exceeded, add credits https://opencode.ai/zen'
+  const status = (said: object) => desk.fake.emit('session.status', { sessionID: 'ses_1', status: said })
+  status({ type: 'retry', attempt: 2, message, next })
+  await until(
+    () => limits,
+    (all) => all.length > 0,
+  )
+  expect(limits[0]).toEqual({ reason: 'usage-limit', until: next, detail: message, conversationId: 'ses_1' })
+  status({ type: 'idle' })
+  await until(desk.find, (session) => session?.state === 'idle')
+  const { length } = limits
+  desk.fake.type('ses_1', 'go on')
+  await until(desk.find, (session) => session?.state === 'idle')
+  expect(limits).toHaveLength(length)
+  stop.abort()
+  await watching
+})
+
 test('a wake that OpenCode passes over is taken back, and gets its one turn when it comes again', async () => {
   await using desk = await openDesk()
   desk.fake.type('ses_1', 'hello')

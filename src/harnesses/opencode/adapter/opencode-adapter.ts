@@ -14,6 +14,7 @@ import type {
 } from '../../../bridge/adapter.ts'
 import type { Io } from '../../../client/io.ts'
 import { withTimeout } from '../../../client/with-timeout.ts'
+import { opencodeRetryLimit } from '../limit.ts'
 import { findByPlugin, pluginOf, pluginSessions, wakeByPlugin } from './plugin/plugin-route.ts'
 import { settings } from './settings.ts'
 import { conversationsOf } from './v1/conversations.ts'
@@ -72,6 +73,10 @@ class OpenCodeAdapter implements Adapter {
   async watch(noteSession: (session: HarnessSession) => void, signal: AbortSignal): Promise<void> {
     const notePlugins = () => {
       for (const session of pluginSessions(this.#context.clients)) noteSession(withRealPath(session))
+      for (const { conversationId, retry } of this.#context.clients.attached('opencode')) {
+        const limit = retry && opencodeRetryLimit({ type: 'retry', ...retry }, this.#context.now())
+        if (limit) this.#noteLimit(limit, { conversationId })
+      }
     }
     const stop = this.#context.clients.onChange('opencode', notePlugins)
     try {

@@ -42,6 +42,12 @@ export const Rouse = async (/** @type {Input} */ { client, directory }) => {
   }
 }
 
+/** What a status says of a refusal of the vendor. */
+function retryIn(/** @type {any} */ status) {
+  if (status?.type !== 'retry' || typeof status.next !== 'number') return undefined
+  return { message: String(status.message ?? '').slice(0, 200), next: status.next }
+}
+
 /** The conversation that this OpenCode shows, and the wakes for it. */
 class Conversation {
   #client
@@ -54,6 +60,8 @@ class Conversation {
   #parents = new Map()
   /** @type {Set<string>} */
   #busy = new Set()
+  /** When the vendor of the conversation is asked again. @type {{ message: string, next: number } | undefined} */
+  #retry
   /** The conversation of each approval and question that is open. @type {Map<string, string>} */
   #asks = new Map()
   /** The conversations and approvals that events have named: what was read before is older. @type {Set<string>} */
@@ -104,6 +112,7 @@ class Conversation {
     if (type === 'session.created') this.#parents.set(info.id, info.parentID)
     if (type === 'session.status') this.#noteBusy(sessionID, status?.type !== 'idle')
     if (type === 'session.idle') this.#noteBusy(sessionID, false)
+    if (type === 'session.status' && sessionID === this.#shown) this.#retry = retryIn(status)
     if (/^session\.(status|idle)$/.test(type)) this.#named.add(sessionID)
     if (/^(permission|question)\.asked$/.test(type)) this.#asks.set(id, sessionID)
     if (/^(permission|question)\.(replied|rejected)$/.test(type)) {
@@ -153,6 +162,7 @@ class Conversation {
       process: { pid: process.pid },
       route: 'plugin',
       state: this.#state,
+      ...(this.#retry ? { retry: this.#retry } : {}),
     })
   }
 
@@ -286,11 +296,11 @@ class Bridge {
     this.#client = client
     if (client === undefined) return this.#socket?.destroy()
     if (this.#socket === undefined) return this.#connect()
-    const { conversationId, state } = client
-    const report = JSON.stringify([conversationId, state])
+    const { conversationId, state, retry = null } = client
+    const report = JSON.stringify([conversationId, state, retry])
     if (!this.#isAttached || report === this.#lastReported) return
     this.#lastReported = report
-    this.say({ type: 'change', conversationId, state })
+    this.say({ type: 'change', conversationId, state, retry })
   }
 
   say(/** @type {object} */ message) {
