@@ -43,7 +43,7 @@ test('send --wait prints the result of the task, and how to answer what it asks'
   const argv = ['send', '@donna', 'main', '--task', 't1', '--wait', '--url', gateway.url]
   const { code, stdout } = await run(argv)
   expect(code).toBe(5)
-  expect(stdout).toContain('Answer it: rouse send --task t1 "…"')
+  expect(stdout).toContain('Answer it: rouse answer t1 "…"')
   expect(gateway.last().body).toMatchObject({
     params: { message: { taskId: 't1' }, configuration: { returnImmediately: false } },
   })

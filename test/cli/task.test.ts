@@ -31,7 +31,7 @@ test('task show prints messages and artifacts', async () => {
 test('task show of a question prints the command that answers it', async () => {
   await using gateway = await startStubGateway({ 'GET /v1/tasks/:id': { json: task({ state: 'input-required' }) } })
   const { stdout } = await run(['task', 'show', 't1', '--url', gateway.url])
-  expect(stdout).toContain('Answer it: rouse send --task t1 "…"\n')
+  expect(stdout).toContain('Answer it: rouse answer t1 "…"\n')
 })
 
 test('task move reads the version first and hands in message and artifact', async () => {

@@ -43,12 +43,12 @@ function ownUrl(env: Io['env']): string {
 
 /** One line, because `docker inspect` shows it. */
 function notReady(url: string, error: Refused | Unreachable): Error {
-  const reason = error instanceof Unreachable ? error.message.split('\n')[0] : `${url} is not ready${detail(error)}.`
+  const reason = error instanceof Unreachable ? error.message.split('\n')[0] : `${url} is not ready${lackText(error)}.`
   return new Error(reason, { cause: error })
 }
 
-/** `/readyz` names what is missing. A proxy before it answers with a status only. */
-function detail({ problem }: Refused): string {
+/** What a gateway that is not ready lacks: `/readyz` names it. A proxy before it answers with a status only. */
+export function lackText({ problem }: Refused): string {
   const missing = Object.keys(problem).filter((name) => problem[name] === false && name !== 'clock')
   const faults = [
     ...(missing.length > 0 ? [`${missing.join(' and ')} down`] : []),

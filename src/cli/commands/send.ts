@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { exitCodes, Refused, Reported, UsageError } from '../../client/failure.ts'
 import { agentPath, bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import type { Printer } from '../../client/printer.ts'
 import { problemOfRpc } from '../../client/rpc-problem.ts'
 import { plain } from '../../client/terminal-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
@@ -36,7 +37,7 @@ export function registerSend(parent: Command, io: Io): void {
     [
       'rouse send @donna "Please review PR 7"',
       'rouse send @donna "Please review PR 7" --wait   # wait for the answer; the exit code says how it ended',
-      'rouse send --task 0b6f… "Use the main branch"  # answer a question about a task',
+      'rouse send --task 0b6f… "And the tests too"    # add to a task',
       'git diff | rouse send @donna -                  # the text from standard input',
     ],
   )
@@ -52,30 +53,49 @@ export function registerSend(parent: Command, io: Io): void {
       const taskId = options.task && (await ownIds(gateway).task(options.task))
       const { handle, path, words } = await recipientOf(gateway, { agent, rest, taskId, file: options.file })
       const text = requireText(io, { words, file: options.file })
-      const key = options.idempotencyKey
-      const call = async (method: string, params: object, timeoutMs?: number) => {
-        const headers = { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) }
-        return resultOf(
-          await gateway.request('POST', path, { headers, timeoutMs, body: { jsonrpc: '2.0', id: 1, method, params } }),
-        )
-      }
-      const message = {
-        messageId: messageIdFor(handle, key),
-        role: 'ROLE_USER',
-        taskId,
-        parts: [{ text }],
-        ...metadataOf(options),
-      }
-      const params = { message, configuration: { returnImmediately: !options.wait } }
-      const sent = await suggestingAgents(gateway, handle, () =>
-        call('SendMessage', params, options.wait ? 0 : undefined),
-      )
-      if (!options.wait) return print.result(sent, () => sendResultText(sent, false))
-      const result = await settled(sent, (id) => call('GetTask', { id }), io.signal)
-      print.result(result, () => sendResultText(result, true))
-      const exitCode = exitCodeFor(result)
-      if (exitCode !== exitCodes.ok) throw new Reported(exitCode)
+      await deliver({ gateway, print, signal: io.signal }, { handle, path, taskId, text, options })
     })
+}
+
+interface Connection {
+  readonly gateway: GatewayClient
+  readonly print: Printer
+  readonly signal: AbortSignal | undefined
+}
+
+interface Delivery {
+  readonly handle: string
+  /** The A2A address of the agent. */
+  readonly path: string
+  readonly taskId: string | undefined
+  readonly text: string
+  readonly options: Omit<SendOptions, 'file' | 'task'>
+}
+
+/** Sends a message over A2A and prints the result; with `wait`, the exit code says how the task ended. */
+export async function deliver({ gateway, print, signal }: Connection, delivery: Delivery): Promise<void> {
+  const { handle, path, taskId, text, options } = delivery
+  const key = options.idempotencyKey
+  const call = async (method: string, params: object, timeoutMs?: number) => {
+    const headers = { 'a2a-version': '1.0', ...(key === undefined ? {} : { 'idempotency-key': key }) }
+    return resultOf(
+      await gateway.request('POST', path, { headers, timeoutMs, body: { jsonrpc: '2.0', id: 1, method, params } }),
+    )
+  }
+  const message = {
+    messageId: messageIdFor(handle, key),
+    role: 'ROLE_USER',
+    taskId,
+    parts: [{ text }],
+    ...metadataOf(options),
+  }
+  const params = { message, configuration: { returnImmediately: !options.wait } }
+  const sent = await suggestingAgents(gateway, handle, () => call('SendMessage', params, options.wait ? 0 : undefined))
+  if (!options.wait) return print.result(sent, () => sendResultText(sent, false))
+  const result = await settled(sent, (id) => call('GetTask', { id }), signal)
+  print.result(result, () => sendResultText(result, true))
+  const exitCode = exitCodeFor(result)
+  if (exitCode !== exitCodes.ok) throw new Reported(exitCode)
 }
 
 interface Addressed {
@@ -87,11 +107,7 @@ interface Addressed {
 
 /** Whom a message goes to, and its words: a task knows its agent, and then the first word may be text. Errors: no agent and no task. */
 async function recipientOf(gateway: GatewayClient, { agent, rest, taskId, file }: Addressed) {
-  const to = (name: string, words: readonly string[]) => {
-    const [project, handle] = name.includes(':') ? name.split(':') : [gateway.project, name]
-    const bare = bareHandle(handle!)
-    return { handle: bare, path: agentPath({ project }, bare), words }
-  }
+  const to = (name: string, words: readonly string[]) => ({ ...addressOf(gateway, name), words })
   const hasText = rest.length > 0 || file !== undefined
   if (agent !== undefined && (taskId === undefined || (agent.startsWith('@') && hasText))) return to(agent, rest)
   if (taskId === undefined) {
@@ -104,8 +120,15 @@ async function recipientOf(gateway: GatewayClient, { agent, rest, taskId, file }
   return to(task.agent, agent === undefined || isAgent ? rest : [agent, ...rest])
 }
 
+/** The A2A address of an agent: `@donna`, or `web:donna` of another project. */
+export function addressOf(gateway: GatewayClient, name: string): { handle: string; path: string } {
+  const [project, handle] = name.includes(':') ? name.split(':') : [gateway.project, name]
+  const bare = bareHandle(handle!)
+  return { handle: bare, path: agentPath({ project }, bare) }
+}
+
 /** The gateway reads these from the metadata of an A2A message. */
-function metadataOf({ priority, wakePolicy, concept: taggedConcepts }: SendOptions): { metadata?: object } {
+function metadataOf({ priority, wakePolicy, concept: taggedConcepts }: Delivery['options']): { metadata?: object } {
   const metadata = { priority, wakePolicy, taggedConcepts }
   return Object.values(metadata).every((value) => value === undefined) ? {} : { metadata }
 }

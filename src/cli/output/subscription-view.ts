@@ -58,9 +58,14 @@ export function waitingText(id: string, reader?: string): string {
 
 function statusText(io: Io, { status, reason, retrying }: SubscriptionView): string {
   const text = reason ? `${status} (${reason})` : status
-  if (!retrying) return text
-  const { since, nextTryAt, tries, error } = retrying
-  const next = `next try ${when(io, nextTryAt)}`
-  if (tries === undefined) return `${text}, ${next}`
-  return `${text}, retrying since ${when(io, since)} (${tries === 1 ? '1 try' : `${tries} tries`}, ${error}), ${next}`
+  return retrying ? `${text}, ${retryingText(io, retrying)}` : text
 }
+
+/** Since when a receiver is away, why, and when it is tried again. A degraded subscription has no count of tries: it is only probed. */
+export function retryingText(io: Io, { since, nextTryAt, tries, error }: Retrying): string {
+  const next = `next try ${when(io, nextTryAt)}`
+  if (tries === undefined) return next
+  return `retrying since ${when(io, since)} (${tries === 1 ? '1 try' : `${tries} tries`}, ${plain(error)}), ${next}`
+}
+
+type Retrying = NonNullable<SubscriptionView['retrying']>

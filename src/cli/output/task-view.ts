@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
 import type { TaskSummaryView, TaskView } from '../../client/route-types.ts'
-import { plain } from '../../client/terminal-text.ts'
+import { clip, plain } from '../../client/terminal-text.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { fields, table } from './table.ts'
 import { when, whenLong } from './when.ts'
@@ -25,8 +25,10 @@ export function taskTable(io: Io, tasks: readonly TaskSummaryView[]): string {
 
 /** The first line of the first message that is there. */
 export function taskSubject({ history }: Pick<TaskSummaryView, 'history'>): string {
-  return plain(partsText(history[0]?.parts).split('\n')[0]).slice(0, 60)
+  return firstLine(history[0]?.parts)
 }
+
+const firstLine = (parts: unknown): string => clip(plain(partsText(parts).split('\n')[0]), 60)
 
 export function taskText(io: Io, task: TaskView): string {
   const head = fields({
@@ -43,18 +45,35 @@ export function taskText(io: Io, task: TaskView): string {
   })
   const messages = [...task.history, ...(task.status.message ? [task.status.message] : [])]
   const unique = new Map(messages.map((message) => [message.messageId, message]))
-  const asks = task.state === 'input-required' || task.state === 'auth-required'
   return (
     head +
     [...unique.values()].map(messageText).join('') +
     task.artifacts.map(artifactText).join('') +
-    (asks ? howToAnswer(task.id) : '')
+    (asksState(task.state) ? howToAnswer(task.id) : '')
   )
 }
 
+/** The states in which a task asks its originator something. */
+export const askingStates = ['input-required', 'auth-required'] as const satisfies readonly TaskView['state'][]
+
+export const asksState = (state: TaskView['state']): boolean => (askingStates as readonly string[]).includes(state)
+
 /** The command with which the originator of a task answers what it asks. */
 export function howToAnswer(taskId: unknown): string {
-  return `\nAnswer it: rouse send --task ${plain(taskId)} "…"\n`
+  return `\nAnswer it: rouse answer ${plain(taskId)} "…"\n`
+}
+
+/** Tasks that ask something, with what they ask. */
+export function questionTable(io: Io, tasks: readonly TaskSummaryView[]): string {
+  const rows = tasks.map((task) => [
+    task.id,
+    task.state,
+    task.assignee,
+    when(io, task.status.timestamp),
+    firstLine(task.status.message?.parts) || taskSubject(task),
+  ])
+  const shown = table(io, ['TASK', 'STATE', 'FROM', 'SINCE', 'QUESTION'], rows, '', ['STATE'])
+  return `Waiting for your answer:\n${shown}Answer one: rouse answer <task> "…"\n`
 }
 
 /** A message in the JSON of A2A, as REST and JSON-RPC carry it. */

@@ -2,6 +2,7 @@ import type { Io } from '../../client/io.ts'
 import type { ClaimView, PresentAgentView, SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import { targets } from '../../words/targets.ts'
+import { retryingText } from './subscription-view.ts'
 import { table } from './table.ts'
 import { taskSubject } from './task-view.ts'
 import { when } from './when.ts'
@@ -14,8 +15,9 @@ interface Team {
   readonly subscriptions: readonly SubscriptionView[]
 }
 
-export function whoTable(io: Io, { agents, claims, tasks, subscriptions }: Team): string {
-  return table(
+export function whoText(io: Io, { agents, claims, tasks, subscriptions }: Team): string {
+  const away = agents.flatMap(({ handle }) => awayLine(io, handle, subscriptions))
+  const shown = table(
     io,
     ['AGENT', 'NAME', 'SESSION', 'SURFACE', 'DOING', 'WAKES', 'LAST SEEN', 'CAN', 'WORKS ON'],
     agents.map(({ handle, displayName, session, presence, lastSeenAt }) => [
@@ -24,7 +26,7 @@ export function whoTable(io: Io, { agents, claims, tasks, subscriptions }: Team)
       session ? `s${session.sessionId.slice(-6)}` : undefined,
       session?.surface,
       session ? presence.state : 'no session',
-      wakesOf(io, handle, subscriptions),
+      wakesOf(handle, subscriptions),
       when(io, lastSeenAt) || 'never',
       session?.capabilities?.join(','),
       clip(worksOn(handle, claims, tasks), 60),
@@ -32,19 +34,34 @@ export function whoTable(io: Io, { agents, claims, tasks, subscriptions }: Team)
     'No agents yet. Add one with: rouse agent add @donna',
     ['CAN', 'NAME', 'SESSION', 'SURFACE', 'LAST SEEN'],
   )
+  return away.length === 0 ? shown : `${shown}\n${away.join('')}`
 }
 
 /** The best status of its subscriptions decides whether it is woken now. */
 const bestFirst = ['active', 'waiting', 'degraded', 'paused'] as const satisfies readonly SubscriptionView['status'][]
 
-/** Whether wakes reach the agent: `waiting` is one that gathers until something reads it. Empty without a subscription that wakes it. */
-function wakesOf(io: Io, handle: string, subscriptions: readonly SubscriptionView[]): string | undefined {
+/**
+ * Whether wakes reach the agent: `waiting` is one that gathers until something reads it, and `retrying` one whose receiver is away. Empty
+ * without a subscription that wakes it.
+ */
+function wakesOf(handle: string, subscriptions: readonly SubscriptionView[]): string | undefined {
+  const { status, retrying } = bestOf(handle, subscriptions)
+  if (retrying === undefined) return status
+  return status === 'active' ? 'retrying' : `${status}, retrying`
+}
+
+/** The best status among the subscriptions that wake an agent; `retrying`: of all with that status the receivers are away, one for the longest. */
+function bestOf(handle: string, subscriptions: readonly SubscriptionView[]) {
   const own = subscriptions.filter((one) => one.agentIdentity === handle && targets[one.harnessTarget].route !== 'none')
-  const best = bestFirst.find((status) => own.some((one) => one.status === status))
-  const away = own.filter(({ status, retrying }) => status === best && retrying)
-  const [first] = away.map(({ retrying }) => retrying!.since).sort()
-  const isAway = first !== undefined && away.length === own.filter(({ status }) => status === best).length
-  return isAway ? `${best}, retrying since ${when(io, first)}` : best
+  const status = bestFirst.find((status) => own.some((one) => one.status === status))
+  const best = own.filter((one) => one.status === status)
+  const away = best.flatMap(({ retrying }) => retrying ?? []).sort((a, b) => a.since.localeCompare(b.since))
+  return { status, retrying: away.length === best.length ? away[0] : undefined }
+}
+
+function awayLine(io: Io, handle: string, subscriptions: readonly SubscriptionView[]): string[] {
+  const { retrying } = bestOf(handle, subscriptions)
+  return retrying === undefined ? [] : [`${plain(handle)}: ${retryingText(io, retrying)}\n`]
 }
 
 function worksOn(handle: string, claims: readonly ClaimView[], tasks: readonly TaskSummaryView[]): string {

@@ -2,7 +2,7 @@
 const pagesMax = 200
 
 /** The items of a list's pages, in one list. */
-export async function readPages<Page extends { readonly nextPageToken: string }, Item>(
+export async function readPages<Page extends { readonly nextPageToken: string | null }, Item>(
   read: (pageToken: string | undefined) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],
   max = pagesMax,

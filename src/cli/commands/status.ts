@@ -1,0 +1,104 @@
+import type { Command } from 'commander'
+import { exitCodes, Refused, Reported } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import type { AnswerOf, TaskSummaryView } from '../../client/route-types.ts'
+import { type Status, statusText } from '../output/status-view.ts'
+import { askingStates } from '../output/task-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
+import { readable, readableSubscriptions, readableTasks } from '../run/read-lists.ts'
+import { readPages } from '../run/read-pages.ts'
+import { lackText } from './health.ts'
+
+const recoveryPagesMax = 10
+/** The lists begin with the newest, and the oldest task is looked for. */
+const taskPagesMax = 10
+const waitingShown = 5
+
+/** `rouse status`: the gateway, and what needs a look, on one screen. Exits with 1 if the gateway is not ready. */
+export function registerStatus(parent: Command, io: Io): void {
+  clientCommand(parent, 'status', 'show on one screen whether the gateway is well, and what needs a person', [
+    'rouse status',
+    'rouse status --json | jq .waiting',
+  ]).action(async (_options: unknown, command: Command) => {
+    const { gateway, print } = connect(io, command)
+    const lacks = await lacksOf(gateway)
+    const [subscriptions, recovery, gate, waiting] = await Promise.all([
+      readableSubscriptions(gateway),
+      readRecovery(gateway),
+      readGate(gateway),
+      readWaiting(gateway),
+    ])
+    const { project, identity } = await whoOf(gateway)
+    const found: Status = {
+      gateway: { url: gateway.url, ready: lacks === undefined, lacks },
+      identity,
+      project,
+      subscriptions: {
+        byStatus: countsOf(subscriptions.map(({ status }) => status)),
+        unwell: subscriptions.filter(({ status, retrying }) => status === 'degraded' || retrying !== undefined),
+      },
+      gate,
+      agents: recovery
+        .filter((one) => one.parked !== null || isTripped(one.gate))
+        .map(({ agent, parked, gate: own }) => ({ agent, parked, gate: own })),
+      waiting: waiting.slice(0, waitingShown),
+      waitingCount: waiting.length,
+    }
+    print.result(found, () => statusText(io, found))
+    if (lacks !== undefined) throw new Reported(exitCodes.refused)
+  })
+}
+
+type Gate = AnswerOf<'GET /v1/gate'>
+
+function countsOf(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}
+
+const isTripped = ({ nudges, restarts }: Gate): boolean => nudges === 'tripped' || restarts === 'tripped'
+
+/** What the gateway lacks; undefined: it is ready. */
+async function lacksOf(gateway: GatewayClient): Promise<string | undefined> {
+  try {
+    await gateway.request('GET', '/readyz')
+    return undefined
+  } catch (error) {
+    if (error instanceof Refused) return lackText(error).replace(/^: /, '') || 'it does not say what it lacks'
+    throw error
+  }
+}
+
+/** Errors: the key is refused, which is a fault of its own; not those of a store that is down. */
+async function whoOf(gateway: GatewayClient): Promise<{ identity?: string; project?: string }> {
+  try {
+    return await gateway.call('GET /v1/whoami')
+  } catch (error) {
+    if (error instanceof Refused && Number(error.problem.status) >= 500) return {}
+    throw error
+  }
+}
+
+const readRecovery = (gateway: GatewayClient) =>
+  readable(
+    readPages(
+      (pageToken) => gateway.call('GET /v1/recovery', { query: { pageToken } }),
+      (page) => page.recovery,
+      recoveryPagesMax,
+    ),
+  )
+
+async function readGate(gateway: GatewayClient): Promise<Gate | undefined> {
+  const [gate] = await readable(gateway.call('GET /v1/gate', { query: {} }).then((one) => [one]))
+  return gate
+}
+
+/** The tasks that ask something and those that nobody has begun, the longest wait first. */
+async function readWaiting(gateway: GatewayClient): Promise<TaskSummaryView[]> {
+  const states = [...askingStates, 'submitted'] as const
+  const lists = states.map((state) => readableTasks(gateway, state, { pagesMax: taskPagesMax }))
+  const tasks = (await Promise.all(lists)).flat()
+  return tasks.sort((a, b) => a.status.timestamp.localeCompare(b.status.timestamp))
+}

@@ -1,0 +1,41 @@
+import { Refused } from '../../client/failure.ts'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
+import { readPages } from './read-pages.ts'
+
+const subscriptionPagesMax = 5
+
+/** The subscriptions that the key may read: an agent's own, an operator's all. */
+export const readableSubscriptions = (gateway: GatewayClient): Promise<SubscriptionView[]> =>
+  readable(
+    readPages(
+      (pageToken) => gateway.call('GET /v1/wake-subscriptions', { query: { pageToken } }),
+      (page) => page.subscriptions,
+      subscriptionPagesMax,
+    ),
+  )
+
+/** The tasks in a state, as far as the key may read them, the newest first. `originator`: only those that the caller has started. */
+export const readableTasks = (
+  gateway: GatewayClient,
+  state: TaskSummaryView['state'],
+  { role, pagesMax = 2 }: { role?: 'originator'; pagesMax?: number } = {},
+): Promise<TaskSummaryView[]> =>
+  readable(
+    readPages(
+      (pageToken) =>
+        gateway.call('GET /v1/tasks', { query: { state, role, pageSize: 100, historyLength: 1, pageToken } }),
+      (page) => page.tasks,
+      pagesMax,
+    ),
+  )
+
+/** Empty where the key may not read the list. */
+export async function readable<Item>(list: Promise<Item[]>): Promise<Item[]> {
+  try {
+    return await list
+  } catch (error) {
+    if (error instanceof Refused) return []
+    throw error
+  }
+}
