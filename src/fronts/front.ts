@@ -6,6 +6,7 @@ import type { RestOperation } from './access/operation.ts'
 import { recordAnswers, recordRest } from './access/rest-access.ts'
 import { admitRequest } from './http/admit-request.ts'
 import { actInProject, requireKey } from './http/auth.ts'
+import { protect } from './http/challenge.ts'
 import { countAnswers } from './http/count-answers.ts'
 import { metricsRoutes } from './http/metrics.ts'
 import { notFound, problemHandler, sendProblem } from './http/problem.ts'
@@ -37,6 +38,7 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
     refuseAnswer(res, error)
   })
   recordAnswers(app)
+  app.use(protect(context, ''))
   app.use(refuseUnstorableUrl)
   app.use(answerOpenRoutes(openTable, context))
   if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
@@ -60,7 +62,7 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
     answerRoutes(restTable, context),
   )
   const callApi = callInSession(context, createLocalApi(context))
-  app.use('/mcp', mcpRoutes({ callApi, ...context }))
+  app.use('/mcp', protect(context, '/mcp'), mcpRoutes({ callApi, ...context }))
   app.use(notFound)
   app.use(problemHandler(context))
   return app

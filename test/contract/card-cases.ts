@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { exchange, inWorld } from './exchange.ts'
+import { exchange, inWorld, record } from './exchange.ts'
 import { type Files, type FixtureCase, pretty } from './fixture.ts'
 import { openly } from './rest-requests.ts'
 
@@ -36,10 +36,28 @@ export const cardCases: readonly FixtureCase[] = [
     shows: 'The card of the MCP server, to which the AI Catalog leads.',
     render: () => exchange(() => openly('/mcp/server-card')),
   },
+  resource('', 'Where clients without a key get a token for the gateway.'),
+  resource('/mcp', 'The same for the MCP server.'),
 ]
 
 function card(version: string, shows: string, headers: Record<string, string> = {}): FixtureCase {
   return { folder: `cards/${version}`, shows, render: () => unsignedCard(headers) }
+}
+
+function resource(path: string, shows: string): FixtureCase {
+  const issuers = JSON.stringify([{ issuer: 'https://id.example/realms/team', audience: 'rouse' }])
+  return {
+    folder: `tokens/protected-resource${path.replace('/', '-')}`,
+    shows,
+    render: () =>
+      inWorld(
+        ({ gateway }) => record(gateway, openly(`/.well-known/oauth-protected-resource${path}`)),
+        {},
+        {
+          ROUSE_JWT_ISSUERS: issuers,
+        },
+      ),
+  }
 }
 
 function unsignedCard(headers: Record<string, string>): Promise<Files> {

@@ -1,4 +1,4 @@
-import type { TestAgent } from '../support/gateway.ts'
+import { liftRates, type TestAgent } from '../support/gateway.ts'
 import { type Arrange, exchange, type Request, type World } from './exchange.ts'
 import type { FixtureCase } from './fixture.ts'
 
@@ -66,6 +66,7 @@ export const mailCases: readonly FixtureCase[] = [
   }),
   problem('rate-limited', 'A sender over its rate limit learns how long to wait.', async (world) => {
     const { lola } = await people(world)
+    await liftRates(world.gateway)
     const again = { to: '@donna', subject: 'Again' }
     const send = () => world.gateway.call('POST', '/v1/messages', again, { key: lola.key })
     for (let n = 0; n < 3; n++) await Promise.all(Array.from({ length: 100 }, send))

@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import type { Overrides } from '../../src/gateway/app.ts'
+import { liftRates } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 import { type Arrange, exchange, type Request, type World } from './exchange.ts'
 import type { FixtureCase } from './fixture.ts'
@@ -48,6 +49,7 @@ export const refusalCases: readonly FixtureCase[] = [
     return { ...post('/v1/agents', { handle: '@donna' }), headers }
   }),
   problem('recipient-storm', 'A recipient of very many messages refuses who sent the last one.', async (world) => {
+    await liftRates(world.gateway)
     await world.gateway.addAgent('@donna')
     const again = { to: '@donna', subject: 'Again' }
     const lola = await world.gateway.addAgent('@lola')

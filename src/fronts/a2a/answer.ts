@@ -4,6 +4,7 @@ import { isJsonObject } from '../../lib/json.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Logger } from '../../logger/logger.ts'
 import { bearerKey } from '../http/auth.ts'
+import { challengeOf } from '../http/challenge.ts'
 import { fromExpress, type RefusalTools, retrySecondsOf, setEncodings } from '../http/problem.ts'
 import { requestIdOf } from '../http/request-log.ts'
 import { noteRefusal } from '../note-refusal.ts'
@@ -70,7 +71,7 @@ export const addRetryHeaders: RequestHandler = (_req, res, next) => {
 const { status: setStatus, json: sendJson } = express.response
 
 function statusWithRetry(this: Response, code: number): Response {
-  if (code === 401) this.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
+  if (code === 401) this.setHeader('WWW-Authenticate', challengeOf(this))
   if (code === 503) this.setHeader('Retry-After', '1')
   if (code === 429 && !this.hasHeader('Retry-After')) this.setHeader('Retry-After', '60')
   return setStatus.call(this, code)

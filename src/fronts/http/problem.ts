@@ -7,11 +7,12 @@ import type { Metrics } from '../../metrics/metrics.ts'
 import { noteRefusal } from '../note-refusal.ts'
 import { problemBody } from '../problem-body.ts'
 import { bearerKey } from './auth.ts'
+import { challengeOf } from './challenge.ts'
 import { requestIdOf } from './request-log.ts'
 
 /** Writes a problem in the form of RFC 9457, with `code` and `field` as extension members; or in the form of its protocol, as JSON. */
 export function sendProblem(res: ServerResponse, problem: Problem, instance: string, body?: object): void {
-  if (problem.status === 401) res.setHeader('WWW-Authenticate', 'Bearer realm="rouse"')
+  if (problem.status === 401) res.setHeader('WWW-Authenticate', challengeOf(res))
   if (problem.status === 429 || problem.status === 503) res.setHeader('Retry-After', retrySecondsOf(problem))
   setEncodings(res, problem)
   res.statusCode = problem.status

@@ -22,6 +22,7 @@ import { needRoutes } from './needs/routes.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
+import { protectedResourceRoutes } from './protected-resource.ts'
 import { recoveryRoutes } from './recovery/routes.ts'
 import { type AnyRoute, type OpenRoute, openRoute, type ParamsOf, type Route, route } from './route.ts'
 import { routeTable } from './route-table.ts'
@@ -146,7 +147,14 @@ const routes = [
   ...eventRoutes,
   ...auditRoutes,
 ] as const
-const open = [...pageRoutes, ...healthRoutes, ...instanceProofRoutes, ...jwksRoutes, ...discoveryRoutes] as const
+const open = [
+  ...pageRoutes,
+  ...healthRoutes,
+  ...instanceProofRoutes,
+  ...jwksRoutes,
+  ...discoveryRoutes,
+  ...protectedResourceRoutes,
+] as const
 
 /** Every route below `/v1`. All of them take a key. */
 export const restTable = routeTable<AnyRoute>(routes)
