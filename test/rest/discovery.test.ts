@@ -144,12 +144,14 @@ test('an address without a domain cannot sign: the catalog has no signature, and
   }
 })
 
-test('where there is nothing, the answer says where the agents are', async () => {
-  for (const path of ['/', '/nothing']) {
+test('where there is nothing, the answer says where the agents are; the page does so in a header', async () => {
+  for (const path of ['/agents', '/nothing']) {
     const { status, body } = await openly(`https://x${path}`)
     expect([status, body.detail]).toEqual([
       404,
       expect.stringContaining('/.well-known/ai-catalog.json lists the agents'),
     ])
   }
+  const { headers } = await openly('https://x/')
+  expect(headers.get('link')).toBe('</.well-known/ai-catalog.json>; rel="ai-catalog"')
 })

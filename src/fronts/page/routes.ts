@@ -1,3 +1,4 @@
+import { aiCatalogPath } from '../../agent-card/ai-catalog.ts'
 import { Problem } from '../../errors.ts'
 import { type HttpExchange, openRoute } from '../rest/route.ts'
 import { pageFile } from './files.ts'
@@ -25,7 +26,10 @@ const headers = {
 
 /** `/`: the page. It holds nothing of anybody: it asks the REST API with the key of its reader. */
 export const pageRoutes = [
-  openRoute('GET /', (http) => sendFile(http, 'index.html')),
+  openRoute('GET /', (http) => {
+    http.res.setHeader('Link', `<${aiCatalogPath}>; rel="ai-catalog"`)
+    return sendFile(http, 'index.html')
+  }),
   openRoute('GET /page/:file', sendNamed),
   openRoute('GET /page/:folder/:file', sendNamed),
 ] as const
