@@ -4,6 +4,9 @@ import type { Receiver } from '../support/receiver.ts'
 import { advanceUntil } from '../wakes/acts.ts'
 
 export const minute = 60_000
+/** As a person sets them who does not want to wait: silent after a minute, and two minutes for an answer. */
+export const quick = { settings: { staleAfterSeconds: 60, bootTimeoutSeconds: 120 } }
+
 const beside = { 'Rouse-Pending-Signals': 'none' }
 
 /** A call of a program beside the harness, with the key of its agent: no act of the harness. */

@@ -6,7 +6,7 @@ import { advanceUntil, eventsOf } from '../wakes/acts.ts'
 import { minute, pass } from './acts.ts'
 
 const hour = 60 * minute
-const limitMs = 15 * minute
+const limitMs = 5 * minute
 
 // D50
 test('a parked agent is not woken until the reset; its mail waits, and its sender sees why', async () => {
@@ -33,7 +33,7 @@ test('a parked agent is not woken until the reset; its mail waits, and its sende
   await first.stop()
   // It holds across a restart of the gateway.
   await using gateway = await startGateway({ dataDir: first.dataDir, overrides: { clock } })
-  await pass(gateway, clock, 10 * minute)
+  await pass(gateway, clock, 3 * minute)
   expect(receiver.wakes).toEqual([])
   await gateway.call('POST', '/v1/messages', { ...mail, subject: 'y' }, { key: lola.key })
   await advanceUntil(
@@ -62,7 +62,7 @@ test('a spend cap holds until a person ends it; then what waits is sent at once'
   await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata: { coalesceWindow: 0 } })
   await gateway.call('PUT', '/v1/parked', { until: null, reason: 'spend-cap' }, { key: donna.key })
   await gateway.send('donna', 'waits')
-  await pass(gateway, clock, 10 * minute)
+  await pass(gateway, clock, 3 * minute)
   expect(receiver.wakes).toEqual([])
   expect((await gateway.call('GET', '/v1/parked?agent=@donna')).body.parked).toMatchObject({ until: null })
   expect((await gateway.call('DELETE', '/v1/parked?agent=@donna')).status).toBe(204)
@@ -90,7 +90,7 @@ test('a subscription that is made meanwhile waits too, and an instant that canno
   await gateway.call('PUT', '/v1/parked', { until: at(limitMs), reason: 'usage-limit' }, { key: donna.key })
   await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
   await gateway.send('donna', 'waits')
-  await pass(gateway, clock, 10 * minute)
+  await pass(gateway, clock, 3 * minute)
   expect(receiver.wakes).toEqual([])
   await advanceUntil(
     clock,

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { eventsOf } from '../wakes/acts.ts'
-import { asBridge, beginSilent, gateOf, minute, pass, passing, recoveryOf, report } from './acts.ts'
+import { asBridge, beginSilent, gateOf, minute, pass, passing, quick, recoveryOf, report } from './acts.ts'
 
 /** An agent whose session has ended with mail that waits, and the bridge of its machine. Restarts are enabled. */
 async function gone(clock: FakeClock) {
   const gateway = await startGateway({ overrides: { clock } })
   const donna = await gateway.addAgent('donna')
   const lola = await gateway.addAgent('lola')
-  await gateway.call('PATCH', '/v1/gate', { restarts: 'enabled' })
+  await gateway.call('PATCH', '/v1/gate', { restarts: 'enabled', ...quick })
   const first = await beginSilent(gateway, donna)
   await gateway.call('DELETE', `/v1/sessions/${first.sessionId}`, undefined, { key: donna.key })
   await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key: lola.key })
@@ -57,7 +57,7 @@ test('an agent that is gone is ordered anew once; the first act of a new process
   await asBridge(gateway, donna, 'POST', '/v1/recovery/acts/1/report', { outcome: 'started', pid: 2, startedAt })
   clock.advance(1_000)
   const second = await beginSilent(gateway, donna, 2, startedAt)
-  await pass(gateway, clock, 2 * minute, second.live)
+  await pass(gateway, clock, minute, second.live)
   expect((await recoveryOf(gateway, 'donna')).inFlight).toMatchObject({ mode: 'restart', epoch: 1 })
   await gateway.call('GET', '/v1/inbox', undefined, { key: donna.key })
   await passing(
@@ -134,14 +134,14 @@ test('a refused start, and a session that a person closed, are not tried again',
   await ordered()
   await act(1)
   await asBridge(gateway, donna, 'POST', '/v1/recovery/acts/1/report', { outcome: 'refused' })
-  await pass(gateway, clock, 10 * minute, bridge)
+  await pass(gateway, clock, 4 * minute, bridge)
   expect(await bridge()).toBe(null)
   const next = await beginSilent(gateway, donna, 3, new Date(clock.now()).toISOString())
   const path = `/v1/sessions/${next.sessionId}?by=person`
   const { body } = await gateway.call('DELETE', path, undefined, { key: donna.key })
   expect(body).toMatchObject({ status: 'ended', reason: 'closed' })
   await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'y' }, { key: lola.key })
-  await pass(gateway, clock, 15 * minute, bridge)
+  await pass(gateway, clock, 4 * minute, bridge)
   expect(await bridge()).toBe(null)
   expect(await recoveryOf(gateway, 'donna')).toMatchObject({ decision: { reason: 'closed_by_person' } })
 })
