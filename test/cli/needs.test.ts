@@ -13,7 +13,7 @@ test('needs lists what waits for a person, and how to answer it', async () => {
   expect(code).toBe(0)
   expect(stdout).toMatch(new RegExp(`^KIND .*\ninput +@donna +\\S+Z +${id} +Where\\?`))
   expect(stdout).not.toContain('\u001b[2J')
-  expect(stdout).toContain(`rouse send --task ${id} "…"`)
+  expect(stdout).toContain(`rouse answer ${id} "…"`)
   const json = JSON.parse((await run(['needs', '--json'], env)).stdout)
   expect(json).toMatchObject({ needs: [{ kind: 'input', agent: '@donna', taskId: id }], more: false })
 })

@@ -41,7 +41,7 @@ test('sub add takes everything that a subscription has, and says when the first 
   expect(fresh.stdout).not.toContain('What waits already')
   expect(late.stdout).toContain('What waits already comes first, as one digest.')
   expect(await at.read(fresh.id)).toMatchObject({ harnessTargetMetadata: { retryForSeconds: 43_200 } })
-  expect((await at.add(...target, '--retry-for', '4d')).stderr).toMatch(/--retry-for: .*three days/)
+  expect((await at.add(...target, '--retry-for', '4d')).stderr).toMatch(/--retry-for.*three days/)
   expect((await at.add(...target, '--leading', '--coalesce-mode', 'window')).code).toBe(2)
 })
 

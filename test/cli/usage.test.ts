@@ -1,19 +1,46 @@
+import type { Command } from 'commander'
 import { expect, test } from 'vitest'
+import { commandTable } from '../../src/cli/run/command-table.ts'
+import { buildProgram } from '../../src/cli/run/run.ts'
 import { run } from './terminal.ts'
 
-test('without arguments it explains itself', async () => {
-  const { code, stdout, stderr } = await run([])
+test.each([[[]], [['help']], [['--help']]])('%j explains itself in 25 lines of 80 columns', async (argv) => {
+  const { code, stdout, stderr } = await run(argv)
   expect(code).toBe(0)
   expect(stdout).toContain('Usage: rouse')
   expect(stdout).toContain('rouse agent add @donna')
-  expect(stdout).toContain('Exit codes:')
+  const lines = stdout.split('\n')
+  expect(lines.length).toBeLessThanOrEqual(26)
+  expect(lines.filter((line) => line.length > 80)).toEqual([])
+  for (const { name } of commandTable) expect(stdout.split(/\s+/)).toContain(name)
   expect(stderr).toBe('')
+})
+
+test('help all has every command in its group, the common options and the exit codes', async () => {
+  const { code, stdout } = await run(['help', 'all'])
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/Common options:[\s\S]*\nLook:\n +status .*\n[\s\S]*\nExit codes:\n/)
+})
+
+test('an option is spelled alike, with the same kind of value, in all commands', async () => {
+  const program = await buildProgram({ stdout() {}, stderr() {}, env: {} })
+  const flags = new Map<string, Set<string>>()
+  const walk = (command: Command): void => {
+    for (const { long, flags: text } of command.options) flags.set(long!, (flags.get(long!) ?? new Set()).add(text))
+    for (const child of command.commands) walk(child)
+  }
+  walk(program)
+  // Of these, the command says which kind it takes.
+  for (const name of ['--scope', '--since', '--from', '--to', '--wait', '--version']) flags.delete(name)
+  expect([...flags.values()].filter((texts) => texts.size > 1).map((texts) => [...texts])).toEqual([])
 })
 
 test.each([
   'serve',
   'demo',
   'send',
+  'answer',
+  'status',
   'tail',
   'listen',
   'health',

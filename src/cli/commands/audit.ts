@@ -27,7 +27,7 @@ export function registerAudit(program: Command, io: Io): void {
     .option('--actor <identity>', 'only what this caller did, e.g. @donna')
     .option('--operation <name>', 'only this operation, e.g. agent.remove or SendMessage')
     .option('--outcome <code>', "only this outcome: ok, or a problem's code such as forbidden")
-    .option('--limit <count>', 'the largest number of rows (default: 50)', integer(1, 500))
+    .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1, 500))
     .option('--all', 'records of all projects, and records that belong to none')
     .option('--page-token <token>', 'the next page: the token at the end of the previous page')
     .action(async ({ all, pageToken, ...filter }: AuditOptions, command: Command) => {

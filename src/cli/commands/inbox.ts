@@ -33,7 +33,7 @@ export function registerInbox(parent: Command, io: Io): void {
     ],
   )
     .option('--unread', 'only messages without a status yet, oldest first')
-    .option('--agent <agent>', 'read the inbox of this agent')
+    .option('--agent <handle>', 'read the inbox of this agent')
     .option('--type <type>', 'msg, task, handoff, ack, question, answer or relay', messageType)
     .option('--signal-type <type>', 'only signals of this type')
     .option('--concept <concept>', 'only mail with this tagged concept')

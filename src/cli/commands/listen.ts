@@ -3,10 +3,11 @@ import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { readSecret, warnOfFlag, withheldVariables } from '../../client/secret-input.ts'
 import type { Trigger } from '../../words/events.ts'
-import { coalesceWindowMax, retryForMax, retryForOfPrograms } from '../../words/targets.ts'
+import { coalesceWindowMax, retryForOfPrograms } from '../../words/targets.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { listenOnStream } from '../listen/stream.ts'
 import { listenOnWebhook } from '../listen/webhook.ts'
+import { retryTime } from '../options/key-options.ts'
 import { collect, collectTrigger, integer } from '../options/option-values.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 
@@ -51,9 +52,9 @@ export function registerListen(parent: Command, io: Io): void {
     .option('--concurrency <number>', 'how many commands run at the same time', integer(1, 64), 1)
     .option('--window <seconds>', 'how long events are collected into one digest', integer(0, coalesceWindowMax), 0)
     .option(
-      '--retry-for <seconds>',
-      'how long a failing command is tried again, at most five minutes apart; 0: after 1, 2 and 4 s',
-      integer(0, retryForMax),
+      '--retry-for <time>',
+      'how long a failing command is tried again, at most five minutes apart, up to 3d, for example 12h; 0s = 1, 2 and 4 s',
+      retryTime,
       retryForOfPrograms,
     )
     .addOption(

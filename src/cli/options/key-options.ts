@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { type OperatorRole, operatorRoleNames, type Scope, scopes } from '../../words/callers.ts'
+import { retryForMax } from '../../words/targets.ts'
 
 const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 
@@ -10,9 +11,11 @@ export function duration(value: string): number {
   throw new InvalidArgumentError('Give a number and s, m, h or d, for example 90d.')
 }
 
-/** The same, and `0s`. */
-export function durationOrNone(value: string): number {
-  return /^0[smhd]?$/.test(value) ? 0 : duration(value)
+/** How long is tried again: such a time up to three days, `0s`, or a plain number of seconds. */
+export function retryTime(value: string): number {
+  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : /^0[smhd]$/.test(value) ? 0 : duration(value)
+  if (seconds <= retryForMax) return seconds
+  throw new InvalidArgumentError('Give three days at most: 3d.')
 }
 
 /** `read,send`; repeatable. */

@@ -4,7 +4,7 @@ import type { BodyOf } from '../../client/gateway-client.ts'
 import { triggers } from '../../words/events.ts'
 import { type Priority, priorities } from '../../words/policies.ts'
 import { coalesceWindowMax, type HarnessTarget, harnessTargets } from '../../words/targets.ts'
-import { durationOrNone } from './key-options.ts'
+import { retryTime } from './key-options.ts'
 import { collect, integer } from './option-values.ts'
 
 /** The triggers, for help texts. */
@@ -54,7 +54,7 @@ export function addTargetOptions(command: Command, defaults: { target: string; w
     .option(
       '--retry-for <time>',
       'how long a receiver that is away is tried again, up to 3d, for example 12h; 0s = 1, 2 and 4 s',
-      durationOrNone,
+      retryTime,
     )
     .option('--probe', 'while its webhook is degraded, try it until it is back; the default')
     .option('--no-probe', 'leave it alone while it is degraded')

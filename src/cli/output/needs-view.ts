@@ -24,8 +24,8 @@ const idOf = ({ taskId, messageId, subscriptionId, sessionId }: NeedView): strin
 function hintOf({ kind, agent, ...need }: NeedView): string {
   const id = plain(idOf({ kind, agent, ...need }))
   const hints: Readonly<Record<NeedView['kind'], string>> = {
-    input: `Answer a task:  rouse send --task ${id} "…"`,
-    auth: `Say that it is done:  rouse send --task ${id} "…"`,
+    input: `Answer a task:  rouse answer ${id} "…"`,
+    auth: `Say that it is done:  rouse answer ${id} "…"`,
     approval: `Approve where the harness of ${plain(agent)} runs.`,
     mail: `Reply to mail:  rouse reply ${id} "…"`,
     degraded: `Have a subscription send again:  rouse sub update ${id} --status active`,

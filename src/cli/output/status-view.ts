@@ -41,7 +41,10 @@ export function statusText(io: Io, status: Status): string {
       'this key': identity,
       subscriptions: counts.join(', ') || 'none',
       recovery: gate && gateText(gate),
-      waiting: waitingCount === 0 ? 'no task' : `${waitingCount} ${waitingCount === 1 ? 'task' : 'tasks'}`,
+      waiting:
+        waitingCount === 0
+          ? 'no task'
+          : `${waitingCount} ${waitingCount === 1 ? 'task' : 'tasks'} (all that waits for a person: rouse needs)`,
     })
   const parts = [unwellTable(io, subscriptions.unwell), agentTable(io, status), waitingTable(io, waiting)]
   return [head, ...parts.filter(Boolean)].join('\n')

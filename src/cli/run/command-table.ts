@@ -12,55 +12,78 @@ export interface CommandEntry {
   readonly neverFails?: true
 }
 
-/** All commands, in the order in which a newcomer needs them. */
-export const commandTable: readonly CommandEntry[] = [
-  { name: 'serve', load: async () => (await import('../commands/serve.ts')).registerServe },
-  { name: 'demo', load: async () => (await import('../commands/demo.ts')).registerDemo },
-  { name: 'login', load: async () => (await import('../commands/login.ts')).registerLogin },
-  { name: 'logout', load: async () => (await import('../commands/profile.ts')).registerLogout },
-  { name: 'profile', load: async () => (await import('../commands/profile.ts')).registerProfile },
-  { name: 'whoami', load: async () => (await import('../commands/whoami.ts')).registerWhoami },
-  { name: 'agent', load: async () => (await import('../commands/agent.ts')).registerAgent },
-  { name: 'send', load: async () => (await import('../commands/send.ts')).registerSend },
-  { name: 'answer', load: async () => (await import('../commands/answer.ts')).registerAnswer },
-  { name: 'listen', load: async () => (await import('../commands/listen.ts')).registerListen },
-  { name: 'bridge', load: async () => (await import('../commands/bridge.ts')).registerBridge },
-  { name: 'recovery', load: async () => (await import('../commands/recovery.ts')).registerRecovery },
-  { name: 'gate', load: async () => (await import('../commands/gate.ts')).registerGate },
-  { name: 'heartbeat', load: async () => (await import('../commands/recovery.ts')).registerHeartbeat },
-  { name: 'unpark', load: async () => (await import('../commands/recovery.ts')).registerUnpark },
-  { name: 'install', load: async () => (await import('../commands/install.ts')).registerInstall },
-  { name: 'doctor', load: async () => (await import('../commands/doctor.ts')).registerDoctor },
-  { name: 'uninstall', load: async () => (await import('../commands/uninstall.ts')).registerUninstall },
-  { name: 'sub', load: async () => (await import('../commands/sub.ts')).registerSub },
-  { name: 'wake', load: async () => (await import('../commands/wake.ts')).registerWake },
-  { name: 'task', load: async () => (await import('../commands/task.ts')).registerTask },
-  { name: 'mail', load: async () => (await import('../commands/mail.ts')).registerMail },
-  { name: 'reply', load: async () => (await import('../commands/mail.ts')).registerReply },
-  { name: 'inbox', load: async () => (await import('../commands/inbox.ts')).registerInbox },
-  { name: 'thread', load: async () => (await import('../commands/thread.ts')).registerThread },
-  { name: 'mark', load: async () => (await import('../commands/mark.ts')).registerMark },
-  { name: 'needs', load: async () => (await import('../commands/needs.ts')).registerNeeds },
-  { name: 'who', load: async () => (await import('../commands/who.ts')).registerWho },
-  { name: 'status', load: async () => (await import('../commands/status.ts')).registerStatus },
-  { name: 'session', load: async () => (await import('../commands/session.ts')).registerSession },
-  { name: 'mcp', load: async () => (await import('../commands/mcp.ts')).registerMcp },
-  { name: 'hook', load: async () => (await import('../commands/hook.ts')).registerHook, neverFails: true },
-  { name: 'presence', load: async () => (await import('../commands/presence.ts')).registerPresence },
-  { name: 'claim', load: async () => (await import('../commands/claim.ts')).registerClaim },
-  { name: 'grant', load: async () => (await import('../commands/permission.ts')).registerGrant },
-  { name: 'permission', load: async () => (await import('../commands/permission.ts')).registerPermission },
-  { name: 'project', load: async () => (await import('../commands/project.ts')).registerProject },
-  { name: 'operator', load: async () => (await import('../commands/operator.ts')).registerOperator },
-  { name: 'audit', load: async () => (await import('../commands/audit.ts')).registerAudit },
-  { name: 'tail', load: async () => (await import('../commands/tail.ts')).registerTail },
-  { name: 'health', load: async () => (await import('../commands/health.ts')).registerHealth },
-  { name: 'completion', load: async () => (await import('../commands/completion.ts')).registerCompletion },
-  { name: 'migrate', load: async () => (await import('../commands/migrate.ts')).registerMigrate },
-  { name: 'admin-key', load: async () => (await import('../commands/admin-key.ts')).registerAdminKey },
-  { name: 'card-key', load: async () => (await import('../commands/card-key.ts')).registerCardKey },
-  { name: 'rekey', load: async () => (await import('../commands/rekey.ts')).registerRekey },
-]
+/** All commands in groups, those first that a newcomer needs. */
+export const commandGroups: Readonly<Record<string, readonly CommandEntry[]>> = {
+  Begin: [
+    { name: 'demo', load: async () => (await import('../commands/demo.ts')).registerDemo },
+    { name: 'serve', load: async () => (await import('../commands/serve.ts')).registerServe },
+    { name: 'login', load: async () => (await import('../commands/login.ts')).registerLogin },
+    { name: 'logout', load: async () => (await import('../commands/profile.ts')).registerLogout },
+    { name: 'profile', load: async () => (await import('../commands/profile.ts')).registerProfile },
+    { name: 'whoami', load: async () => (await import('../commands/whoami.ts')).registerWhoami },
+    { name: 'install', load: async () => (await import('../commands/install.ts')).registerInstall },
+    { name: 'uninstall', load: async () => (await import('../commands/uninstall.ts')).registerUninstall },
+    { name: 'doctor', load: async () => (await import('../commands/doctor.ts')).registerDoctor },
+  ],
+  Work: [
+    { name: 'send', load: async () => (await import('../commands/send.ts')).registerSend },
+    { name: 'answer', load: async () => (await import('../commands/answer.ts')).registerAnswer },
+    { name: 'task', load: async () => (await import('../commands/task.ts')).registerTask },
+    { name: 'inbox', load: async () => (await import('../commands/inbox.ts')).registerInbox },
+    { name: 'mail', load: async () => (await import('../commands/mail.ts')).registerMail },
+    { name: 'reply', load: async () => (await import('../commands/mail.ts')).registerReply },
+    { name: 'thread', load: async () => (await import('../commands/thread.ts')).registerThread },
+    { name: 'mark', load: async () => (await import('../commands/mark.ts')).registerMark },
+    { name: 'claim', load: async () => (await import('../commands/claim.ts')).registerClaim },
+  ],
+  Look: [
+    { name: 'status', load: async () => (await import('../commands/status.ts')).registerStatus },
+    { name: 'needs', load: async () => (await import('../commands/needs.ts')).registerNeeds },
+    { name: 'who', load: async () => (await import('../commands/who.ts')).registerWho },
+    { name: 'tail', load: async () => (await import('../commands/tail.ts')).registerTail },
+    { name: 'audit', load: async () => (await import('../commands/audit.ts')).registerAudit },
+    { name: 'health', load: async () => (await import('../commands/health.ts')).registerHealth },
+  ],
+  Wake: [
+    { name: 'listen', load: async () => (await import('../commands/listen.ts')).registerListen },
+    { name: 'bridge', load: async () => (await import('../commands/bridge.ts')).registerBridge },
+    { name: 'sub', load: async () => (await import('../commands/sub.ts')).registerSub },
+    { name: 'wake', load: async () => (await import('../commands/wake.ts')).registerWake },
+  ],
+  Harnesses: [
+    { name: 'mcp', load: async () => (await import('../commands/mcp.ts')).registerMcp },
+    { name: 'hook', load: async () => (await import('../commands/hook.ts')).registerHook, neverFails: true },
+    { name: 'session', load: async () => (await import('../commands/session.ts')).registerSession },
+    { name: 'presence', load: async () => (await import('../commands/presence.ts')).registerPresence },
+  ],
+  Recovery: [
+    { name: 'recovery', load: async () => (await import('../commands/recovery.ts')).registerRecovery },
+    { name: 'gate', load: async () => (await import('../commands/gate.ts')).registerGate },
+    { name: 'heartbeat', load: async () => (await import('../commands/recovery.ts')).registerHeartbeat },
+    { name: 'unpark', load: async () => (await import('../commands/recovery.ts')).registerUnpark },
+  ],
+  Manage: [
+    { name: 'agent', load: async () => (await import('../commands/agent.ts')).registerAgent },
+    { name: 'project', load: async () => (await import('../commands/project.ts')).registerProject },
+    { name: 'operator', load: async () => (await import('../commands/operator.ts')).registerOperator },
+    { name: 'permission', load: async () => (await import('../commands/permission.ts')).registerPermission },
+    { name: 'grant', load: async () => (await import('../commands/permission.ts')).registerGrant },
+    { name: 'completion', load: async () => (await import('../commands/completion.ts')).registerCompletion },
+  ],
+  Store: [
+    { name: 'migrate', load: async () => (await import('../commands/migrate.ts')).registerMigrate },
+    { name: 'admin-key', load: async () => (await import('../commands/admin-key.ts')).registerAdminKey },
+    { name: 'card-key', load: async () => (await import('../commands/card-key.ts')).registerCardKey },
+    { name: 'rekey', load: async () => (await import('../commands/rekey.ts')).registerRekey },
+  ],
+}
+
+/** All commands, in the order of their groups. */
+export const commandTable: readonly CommandEntry[] = Object.values(commandGroups).flat()
+
+/** The heading of a command's group. */
+export const groupOf = ({ name }: CommandEntry): string =>
+  Object.keys(commandGroups).find((group) => commandGroups[group]!.some((one) => one.name === name)) ?? ''
 
 /** Common options that take a value as the next word. */
 const optionsWithValue = new Set(['--url', '--key-file', '--key', '--profile', '--project'])

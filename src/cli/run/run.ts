@@ -8,8 +8,9 @@ import { paint, plain } from '../../client/terminal-text.ts'
 import { readVersion } from '../../lib/version.ts'
 import { problemText } from '../output/problem-text.ts'
 import { wantsColor } from '../output/state-colors.ts'
-import { addClientOptions, withExamples } from './client-command.ts'
-import { type CommandEntry, commandTable, neededCommands } from './command-table.ts'
+import { addClientOptions } from './client-command.ts'
+import { type CommandEntry, commandTable, groupOf, neededCommands } from './command-table.ts'
+import { overview } from './overview.ts'
 
 /** EX_SOFTWARE of sysexits.h: the program itself failed. */
 export const faultExitCode = 70
@@ -18,8 +19,9 @@ export const faultExitCode = 70
 const endMaxMs = 10_000
 
 const exitCodeHelp = `Exit codes:
-  0  done                      2  the command line is wrong
-  1  the gateway refused       3  no gateway answered
+  0  done                        3  no gateway answered
+  1  the gateway refused         4  carried out without success (send --wait, sub test, wake test)
+  2  the command line is wrong   5  the task asks something (send --wait, answer --wait)
   130  interrupted with Ctrl-C`
 
 /** Of a terminal that does not know its own. */
@@ -77,6 +79,10 @@ export async function run(argv: readonly string[]): Promise<void> {
 
 /** Runs one command line (without the names of node and the script) and returns its exit code. Never throws. */
 export async function runCli(argv: readonly string[], io: Io): Promise<number> {
+  if (asksForOverview(argv)) {
+    io.stdout(overview(io))
+    return exitCodes.ok
+  }
   let command: Command | undefined
   const commands = neededCommands(argv)
   try {
@@ -84,8 +90,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     program.hook('preAction', (_program, action) => {
       command = action
     })
-    if (argv.length === 0) {
-      program.outputHelp()
+    if (argv[0] === 'help' && argv[1] === 'all') {
+      io.stdout(fullHelp(program))
       return exitCodes.ok
     }
     await program.parseAsync(argv, { from: 'user' })
@@ -95,6 +101,9 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     return commands.length === 1 && commands[0]!.neverFails ? exitCodes.ok : code
   }
 }
+
+const asksForOverview = ([first, ...rest]: readonly string[]): boolean =>
+  rest.length === 0 && (first === undefined || ['help', '--help', '-h'].includes(first))
 
 /** Reads the arguments itself: a failure may come before the flags are parsed. */
 function asksForJson(argv: readonly string[]): boolean {
@@ -161,18 +170,15 @@ export async function buildProgram(io: Io, commands: readonly CommandEntry[] = c
   addClientOptions(program)
 
   const registers = await Promise.all(commands.map((command) => command.load()))
-  for (const register of registers) register(program, io)
-
-  withExamples(program, [
-    'rouse demo                                 # see it work in half a minute',
-    'rouse serve                                # start the gateway',
-    'rouse agent add @donna --save-key donna.key   # in another terminal: make an agent, and keep her key',
-    'rouse install codex --agent @donna           # give Codex her mail, as tools and at the start of its turns',
-    "rouse listen --subscribe SENT_TO_ME --key-file donna.key   # wait for donna's wakes",
-    'rouse send @donna "Please review PR 7"     # in a third terminal: wake her',
-  ])
-  return program.addHelpText('after', `\n${exitCodeHelp}`)
+  for (const [index, register] of registers.entries()) {
+    register(program, io)
+    program.commands.at(-1)!.helpGroup(`${groupOf(commands[index]!)}:`)
+  }
+  return program
 }
+
+/** `rouse help all`: each command in a line, in its group. */
+const fullHelp = (program: Command): string => `${program.helpInformation()}\n${exitCodeHelp}\n`
 
 /** What asking takes of the process. */
 interface Terminal {
