@@ -66,6 +66,8 @@ export interface Config {
   readonly a2a: { readonly blockingTimeoutMs: number }
   /** Who may read `/metrics`: everybody who reaches it, operators with a key, or nobody. */
   readonly metrics: (typeof metricsChoices)[number]
+  /** The OTLP collector that spans are sent to. Undefined: there are none. */
+  readonly otlpEndpoint: string | undefined
   readonly logLevel: string
 }
 
@@ -111,6 +113,7 @@ export function envToConfig(env: Env): Config {
     sessions: { timeoutMs: read.number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
     a2a: { blockingTimeoutMs: read.number('ROUSE_BLOCKING_TIMEOUT', 55, 0, 86_400) * 1000 },
     metrics: readMetrics(read),
+    otlpEndpoint: readOtlpEndpoint(read),
     logLevel: readLogLevel(read),
   }
   if (read.problems.length === 0) return config
@@ -220,6 +223,13 @@ function readMetrics(read: EnvReader): Config['metrics'] {
   const chosen = metricsChoices.find((choice) => choice === text.toLowerCase())
   if (!chosen) read.problems.push(`ROUSE_METRICS="${text}": give one of ${metricsChoices.join(', ')}.`)
   return chosen ?? 'key'
+}
+
+/** The name of OpenTelemetry is understood too: whoever has a collector has set it for all programs. */
+function readOtlpEndpoint(read: EnvReader): string | undefined {
+  const standard = read.checkedText('OTEL_EXPORTER_OTLP_ENDPOINT', requireHttp)
+  const own = read.checkedText('ROUSE_OTLP_ENDPOINT', (text) => text.toLowerCase() === 'off' || requireHttp(text))
+  return own?.toLowerCase() === 'off' ? undefined : (own ?? standard)
 }
 
 function readLogLevel(read: EnvReader): string {

@@ -12,7 +12,7 @@ const src = resolve(import.meta.dirname, '../src')
 const layers = {
   tools: [
     ['lib', 'errors.ts', 'limits.ts'],
-    ['logger', 'metrics', 'words'],
+    ['logger', 'metrics', 'tracing', 'words'],
   ],
   store: [['storage'], ['cluster', 'log', 'security']],
   engine: [['registry'], ['admission'], ['wakes']],
@@ -168,14 +168,14 @@ test('rouse mcp loads no store', () => {
 })
 
 // The first takes as long as the rest of a gateway's start, and most gateways never use one of them.
-test('a gateway that starts does not load the libraries of MCP and of Prometheus', () => {
+test('a gateway that starts does not load the libraries of MCP, of Prometheus and of OpenTelemetry', () => {
   const loaded = new Set(['gateway/open-gateway.ts'])
   const libraries: string[] = []
   for (const file of loaded) {
     const text = readFileSync(resolve(src, file), 'utf8')
     for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type\b)[^']*from '([^']+)'/gm)) {
       if (specifier!.startsWith('.')) loaded.add(relative(src, resolve(src, dirname(file), specifier!)))
-      else if (/^(@modelcontextprotocol\/|prom-client)/.test(specifier!)) libraries.push(file)
+      else if (/^(@modelcontextprotocol\/|@opentelemetry\/|prom-client)/.test(specifier!)) libraries.push(file)
     }
   }
   expect(loaded.size).toBeGreaterThan(300)

@@ -16,6 +16,7 @@ import type { ClientAddress } from '../security/client-address.ts'
 import type { SessionContext } from '../sessions/context.ts'
 import type { SubscriptionContext } from '../subscriptions/context.ts'
 import type { TaskContext } from '../tasks/context.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import type { StreamConnections } from '../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../wake-stream/context.ts'
 import type { ReadinessProbe } from './readiness.ts'
@@ -63,6 +64,8 @@ export interface FrontContext extends TaskContext, AuthContext {
 
   // the gateway
   readonly metrics: Pick<Metrics, 'accepted' | 'refused'>
+  /** Undefined: no spans are written. */
+  readonly tracing: Tracing | undefined
   /** Undefined: `/metrics` is off. */
   readonly metricsPage: MetricsPage | undefined
   readonly instanceKey: string

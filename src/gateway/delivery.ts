@@ -10,6 +10,7 @@ import type { Metrics } from '../metrics/metrics.ts'
 import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Transaction } from '../storage/database.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { StreamConnections } from '../wake-stream/connections.ts'
 import { createNotificationChannel } from '../wake-stream/notification-channel.ts'
 import { createStreamChannel } from '../wake-stream/stream-channel.ts'
@@ -50,11 +51,12 @@ interface DeliveryParts extends Pick<World, 'clock' | 'log' | 'random'>, Pick<Co
   /** How long a receiver may take to answer, in ms. */
   readonly timeoutMs: number
   readonly metrics: Metrics
+  readonly tracing: Tracing | undefined
 }
 
 /** Builds what delivers: the log, the channels, the engine over both, and the streams that receivers open. Nothing runs yet. */
 export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
-  const { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics } = parts
+  const { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics, tracing } = parts
   const notifier = new LogNotifier(cluster.notifyGrown, metrics)
   cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
 
@@ -84,6 +86,7 @@ export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
       onDelivered: markDelivered,
       findDelivered,
       findWaiting,
+      tracing,
     }),
   )
   const core: Core = { db, clock, log, append: engine.append }

@@ -45,7 +45,7 @@ import { openDelivery } from './delivery.ts'
 import { openFeatures } from './features.ts'
 import { keySweepsOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { openMetricsPage } from './metrics-page.ts'
-import { openOutbound, openVerifier } from './outside.ts'
+import { openOutbound, openSpans, openVerifier } from './outside.ts'
 import { retentionSweep } from './retention.ts'
 import { openSweepers } from './sweepers.ts'
 import type { Running, World } from './world.ts'
@@ -62,6 +62,10 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock, log, noteCommit))
   await ensureProject(db, defaultProject)
   const audit = undo.use(new Audit({ db, clock, log }))
+
+  // traces
+  const tracing = await openSpans(config, log)
+  if (tracing) undo.use(tracing)
 
   // security
   const keys = await openKeys(config, db, world)
@@ -96,7 +100,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { timeoutMs } = config.webhooks
   const { signToken } = signer
   const delivery = openDelivery(
-    { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics },
+    { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics, tracing },
     undo,
   )
   const { core, engine, changes, changed, wakeStreams, notices } = delivery
@@ -175,6 +179,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     answerMax: answerFactor * bodyMax,
     revoked,
     metrics,
+    tracing,
     metricsPage: openMetricsPage(config.metrics, {
       db,
       clock,

@@ -1,9 +1,12 @@
 import type { Config } from '../config.ts'
 import type { Cleanup } from '../lib/cleanup.ts'
+import { readVersion } from '../lib/version.ts'
+import type { Logger } from '../logger/logger.ts'
 import { JwtVerifier } from '../security/jwt-verifier.ts'
 import type { NameResolverOptions } from '../security/name-resolver.ts'
 import { createAskName } from '../security/name-servers.ts'
 import { OutboundFetch } from '../security/outbound-fetch.ts'
+import { openTracing, type Tracing } from '../tracing/tracing.ts'
 import type { World } from './world.ts'
 
 /** Opens what sends requests to the outside. */
@@ -20,6 +23,13 @@ export function openVerifier(
 ): JwtVerifier | undefined {
   if (jwtIssuers.length === 0) return undefined
   return undo.use(new JwtVerifier({ issuers: jwtIssuers, allow: webhooks.allow, clock, log }))
+}
+
+/** Opens what sends spans to a collector. Returns undefined without a collector. */
+export async function openSpans({ otlpEndpoint }: Config, log: Logger): Promise<Tracing | undefined> {
+  if (otlpEndpoint === undefined) return undefined
+  const onLost = (spans: number, err: unknown): void => log.warn({ err, spans }, 'traces.lost')
+  return openTracing({ endpoint: otlpEndpoint, version: readVersion(), onLost })
 }
 
 function nameOptions({ nameServers }: Config['webhooks'], names: NameResolverOptions): NameResolverOptions {

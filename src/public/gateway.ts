@@ -52,6 +52,7 @@ export interface Config {
   readonly a2a: { readonly blockingTimeoutMs: number }
   /** Who may read `/metrics`: everybody who reaches it, operators with a key, or nobody. */
   readonly metrics: 'open' | 'key' | 'off'
+  readonly otlpEndpoint: string | undefined
   readonly logLevel: string
 }
 

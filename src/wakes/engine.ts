@@ -2,6 +2,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { AppendEvents } from '../log/append.ts'
 import type { Base } from '../log/core.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import type { Channels } from './channel.ts'
 import { createEventWriter } from './commit/event-writer.ts'
 import type { FindDelivered } from './read/pending.ts'
@@ -21,6 +22,8 @@ interface EngineOptions extends Base {
   readonly findDelivered?: FindDelivered
   /** Finds what waits for an agent. */
   readonly findWaiting?: FindWaiting
+  /** Undefined: no spans are written. */
+  readonly tracing?: Tracing | undefined
 }
 
 /** The delivery engine: writes events to the log, and sends each to the subscriptions that it wakes. */
@@ -47,7 +50,7 @@ export interface Engine extends AsyncDisposable {
 
 /** Builds the engine of one gateway. Disposing it is the same as `stop`. */
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, log, notifier, cluster, channels, onDelivered, findDelivered, findWaiting } = options
+  const { db, clock, log, notifier, cluster, channels, onDelivered, findDelivered, findWaiting, tracing } = options
   const kept = new KeptCounts()
   const writer = createEventWriter(notifier, kept)
   const { append } = writer
@@ -64,6 +67,7 @@ export function createEngine(options: EngineOptions): Engine {
     recorder,
     findDelivered,
     findWaiting,
+    tracing,
     identities,
     areLeasesSafe,
     hasPeers,

@@ -27,6 +27,7 @@ test('an empty environment is the default configuration', () => {
     mail: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     a2a: { blockingTimeoutMs: 55_000 },
     metrics: 'key',
+    otlpEndpoint: undefined,
     logLevel: 'info',
   })
 })
@@ -206,6 +207,7 @@ test('all problems are reported together, each with its variable, and without se
     ROUSE_ADMIN_KEY: 'tooshort',
     ROUSE_PUBLIC_URL: 'ftp://rouse.example',
     ROUSE_METRICS: 'public',
+    ROUSE_OTLP_ENDPOINT: 'collector',
     ROUSE_LOG_LEVEL: 'loud',
     ROUSE_DATABASE_URL: 'mysql://user:password@host/db',
     ROUSE_BUS_URL: 'amqp://user:password@host',

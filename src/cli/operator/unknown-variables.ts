@@ -4,6 +4,7 @@ import { closestWord } from '../../lib/closest-word.ts'
 
 /** What the gateway reads. A test compares this with the configuration. */
 export const gatewayVariables = [
+  'OTEL_EXPORTER_OTLP_ENDPOINT',
   'ROUSE_ADMIN_KEY',
   'ROUSE_AUDIT_RETENTION_DAYS',
   'ROUSE_BLOCKING_TIMEOUT',
@@ -25,6 +26,7 @@ export const gatewayVariables = [
   'ROUSE_MESSAGE_RETENTION',
   'ROUSE_METRICS',
   'ROUSE_NAME_SERVERS',
+  'ROUSE_OTLP_ENDPOINT',
   'ROUSE_PORT',
   'ROUSE_PUBLIC_URL',
   'ROUSE_RETENTION_DAYS',

@@ -16,7 +16,7 @@ import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
 import type { FrontContext } from '../front-context.ts'
-import { traced } from '../traced.ts'
+import { inSpan, traced } from '../traced.ts'
 import type { A2aCall } from './call.ts'
 import { historyLimit, requireMessage, typed } from './params.ts'
 import { keepingConfig } from './push-operations.ts'
@@ -80,7 +80,12 @@ export async function sendFromCall(
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
   const startedAt = performance.now()
-  const sent = await sendMessage(traced(context, call.traceparent), caller, call.agent, input)
+  const about = { name: 'SendMessage', parent: call.traceparent, attributes: { 'rouse.front': call.front } }
+  const sent = await inSpan(context.tracing, about, async (traceparent, span) => {
+    const { task, ...rest } = await sendMessage(traced(context, traceparent), caller, call.agent, input)
+    span?.note({ 'a2a.task.id': task.id, 'gen_ai.conversation.id': task.contextId })
+    return { task, ...rest }
+  })
   context.metrics.accepted('a2a', performance.now() - startedAt)
   await recordCall(context, call, 'ok', sent.task.id)
   return sent

@@ -7,7 +7,7 @@ import { authorise } from '../access/authorise.ts'
 import { beginChange } from '../access/changes.ts'
 import type { FrontContext } from '../front-context.ts'
 import { type WhenUnsent, wantedBy, withMail, withSessionMail } from '../http/answer-mail.ts'
-import { traced } from '../traced.ts'
+import { inSpan, traced } from '../traced.ts'
 import { parse } from '../validate.ts'
 import { runOnce } from './repeated-call.ts'
 import type { Reply } from './reply.ts'
@@ -65,7 +65,7 @@ export async function callRoute(
       http,
     }
     const view = await runOnce(context, { ...input, operation: route.operation }, reply, async () => {
-      const made = await route.handle(input as never, tracedFeatures(context, header('traceparent')))
+      const made = await handleTraced(context, route, input)
       changed()
       return made
     })
@@ -78,9 +78,19 @@ export async function callRoute(
   }
 }
 
+/** Runs the handler of a route. What is only read is no span. */
+function handleTraced(context: FrontContext, route: AnyRoute, input: Pick<RestCall, 'header'>): Promise<unknown> {
+  const parent = readTraceparent(input.header('traceparent'))
+  const { name, audited } = route.operation
+  const handle = (traceparent: string | undefined) => route.handle(input as never, tracedFeatures(context, traceparent))
+  const isSpan = audited === 'first' || audited === 'soon'
+  return isSpan
+    ? inSpan(context.tracing, { name, parent, attributes: { 'rouse.front': 'rest' } }, handle)
+    : handle(parent)
+}
+
 /** The features whose events wake somebody, for a call that is part of a trace. */
-function tracedFeatures(context: FrontContext, header: string | undefined): FrontContext {
-  const traceparent = readTraceparent(header)
+function tracedFeatures(context: FrontContext, traceparent: string | undefined): FrontContext {
   if (traceparent === undefined) return context
   const { mail, claims } = context
   return { ...traced(context, traceparent), mail: traced(mail, traceparent), claims: traced(claims, traceparent) }

@@ -2,6 +2,7 @@ import type { Core } from '../../log/core.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { Tracing } from '../../tracing/tracing.ts'
 import type { Channels } from '../channel.ts'
 import type { FindDelivered } from '../read/pending.ts'
 import type { FindWaiting } from '../read/waiting.ts'
@@ -18,6 +19,8 @@ export interface RunContext extends Core {
   readonly findDelivered?: FindDelivered
   /** Finds the unread mail and the open tasks of an agent: what waits for it. */
   readonly findWaiting?: FindWaiting
+  /** Undefined: no spans are written. */
+  readonly tracing?: Tracing | undefined
   /** Handles by agent id: a handle never changes. */
   readonly identities: Map<string, string>
   /** False when another gateway may have taken over from this one: then a run renews its lease before each send. */

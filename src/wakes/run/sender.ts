@@ -57,8 +57,12 @@ export class Sender {
       this.#isResuming = prior !== undefined
       const decided = prior && (await this.#decided(prior))
       if (decided) return decided
-      const order = this.#orderOf({ emission, cursorLogId }, prior?.attempts ?? none, slot)
+      const span = context.tracing?.begin(spanOf(this.#run, emission))
+      const sent = span ? { ...emission, traceparent: span.traceparent } : emission
+      const order = this.#orderOf({ emission: sent, cursorLogId }, prior?.attempts ?? none, slot)
       const result = await this.#deliver(order)
+      span?.note({ 'rouse.attempts': result.attempts.length })
+      span?.end(arrivalOf(result) ? undefined : (result.reason ?? result.outcome))
       // It has stopped the channel first.
       if (order.storeFailure) throw order.storeFailure.error
       return result
@@ -155,6 +159,17 @@ export class Sender {
       return { outcome: 'rejected', reason: 'misconfigured', attempts }
     }
   }
+}
+
+/** The span of a wake, from its first attempt to its outcome. A digest of several traces begins one of its own. */
+function spanOf({ subscription }: Run, { eventId, eventType, eventCount, traceparent }: Emission) {
+  const attributes = {
+    'rouse.subscription.id': subscription.id,
+    'rouse.event.id': eventId,
+    'rouse.event.count': eventCount,
+    'rouse.target': subscription.kind === 'push' ? 'push' : subscription.harnessTarget,
+  }
+  return { name: eventType, kind: 'client', parent: traceparent, attributes } as const
 }
 
 const none: readonly Attempt[] = []

@@ -77,6 +77,14 @@ webhook and of a push notification, and as a field \`traceparent\` of a wake on 
 digest has one if all of its events have the same.
 
 \`rouse listen --exec\` gives it to its command as \`TRACEPARENT\`, and \`rouse\` sends \`TRACEPARENT\` of its environment along: a task that is delegated from
-agent to agent is one trace. The header is a word of a peer, which no signature covers: one that is not well formed is ignored. \`tracestate\` and
+agent to agent is one trace.
+
+**Spans of the gateway.** With \`ROUSE_OTLP_ENDPOINT\`, or \`OTEL_EXPORTER_OTLP_ENDPOINT\`, the gateway sends spans to a collector of OpenTelemetry (OTLP
+over HTTP): \`SendMessage\` and each call of the REST API that changes something, from the call to its answer, with \`a2a.task.id\` and
+\`gen_ai.conversation.id\`; and each wake (\`wake/sent_to_me\`, …), from its first attempt to its outcome. The header that a receiver gets then names the
+span of the wake. A digest of several traces begins one of its own. Its libraries are optional dependencies, and are loaded only then. Spans that
+cannot be sent are lost, which the log says (\`traces.lost\`): no call and no wake waits for them. A span has ids, the handle of nobody, and no text.
+
+The header is a word of a peer, which no signature covers: one that is not well formed is ignored. \`tracestate\` and
 \`baggage\` are not passed on.
 `
