@@ -5,14 +5,19 @@ import { follow } from './live.js'
 import { linkTo, readPlace } from './router.js'
 import { line, say } from './show.js'
 import { html, nothing, render } from './vendor/lit.js'
+import * as agent from './views/agent.js'
 import * as agents from './views/agents.js'
+import * as deliveries from './views/deliveries.js'
+import * as figures from './views/figures.js'
+import * as log from './views/log.js'
 import * as needs from './views/needs.js'
+import * as task from './views/task.js'
+import * as thread from './views/thread.js'
+import * as write from './views/write.js'
 
-const views = { needs, agents }
-const menu = [
-  ['needs', needs],
-  ['agents', agents],
-]
+const menu = { needs, agents, deliveries, write, log, figures }
+const ofOne = { agents: agent, tasks: task, threads: thread }
+const viewOf = ({ name, id }) => (id === undefined ? menu[name] : ofOne[name]) ?? null
 
 const refreshMs = 400
 const rereadMs = 30_000
@@ -59,7 +64,7 @@ function page() {
   return html`<header>
       <a class="skip" href="#main" @click=${toMain}>Skip to the content</a>
       <strong>Rouse</strong>
-      <nav aria-label="Pages">${menu.map(
+      <nav aria-label="Pages">${Object.entries(menu).map(
         ([name, { title }]) => html`<a href=${linkTo(name)} aria-current=${place.name === name ? 'page' : 'false'}
         >${title}${name === 'needs' && app.needs > 0 ? html` <span class="badge" aria-label="${app.needs} waiting">${app.needs}</span>` : nothing}</a>`,
       )}</nav>
@@ -102,7 +107,7 @@ async function showPlace() {
   const turn = ++showing
   const place = readPlace()
   const isNew = place.name !== app.place.name || place.id !== app.place.id || app.view === null
-  Object.assign(app, { place, view: views[place.name] ?? null, failure: null }, isNew ? { data: null } : {})
+  Object.assign(app, { place, view: viewOf(place), failure: null }, isNew ? { data: null } : {})
   draw()
   document.title = `${app.needs > 0 ? `(${app.needs}) ` : ''}${titleOf(app.view)} · Rouse`
   if (!app.view) return
@@ -154,8 +159,8 @@ async function begin() {
   void follow({
     signal: session.signal,
     onEvent(event) {
-      if (app.view?.hear) app.view.hear(event, draw)
-      else refreshSoon()
+      log.hear(event)
+      refreshSoon()
     },
     onState(isLive) {
       app.isLive = isLive
@@ -169,6 +174,7 @@ async function begin() {
 
 whenSignedOut(() => {
   session.abort()
+  log.forget()
   Object.assign(app, { caller: null, data: null, needs: 0, isLive: false, view: null })
   document.title = 'Rouse'
   draw()

@@ -50,7 +50,7 @@ function answerMail({ messageId, threadId, agent }, { act, may }) {
     })
   }
   return html`<form @submit=${send}>
-    ${may('send') ? html`<label>Reply to ${line(agent)}<textarea name="text" rows="3" required></textarea></label>` : nothing}
+    ${may('send') ? html`<label><span>Reply to ${line(agent)}</span><textarea name="text" rows="3" required></textarea></label>` : nothing}
     <div class="row">${may('send') ? html`<button class="main">Reply</button>` : nothing}
       ${may('work') ? html`<button type="button" @click=${() => act('It is marked as resolved.', resolve)}>Resolved</button>` : nothing}
       <a class="button" href=${linkTo('threads', threadId)}>Thread</a></div>

@@ -131,6 +131,7 @@ export const restCases: Record<string, RestCase> = {
   },
 
   'need.list': { atHome: true, plant: async () => ({ path: '/v1/needs' }) },
+  'delivery.list': { atHome: true, plant: async () => ({ path: '/v1/deliveries' }) },
   'recovery.list': { atHome: true, plant: async () => ({ path: '/v1/recovery' }) },
   'recovery.heartbeat': { atHome: true, plant: async () => ({ path: '/v1/heartbeat' }) },
   'recovery.account': { atHome: true, plant: async () => ({ path: '/v1/recovery/bridge', body: bridgeAccount }) },

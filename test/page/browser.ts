@@ -55,6 +55,7 @@ export async function openPage(
     if (!request.url().startsWith(gateway.url)) asked.push(request.url())
   })
   await page.goto(`${gateway.url}/`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
   if (key !== undefined) {
     await page.getByLabel('Key of an agent or an operator').fill(key)
     await page.getByRole('button', { name: 'Sign in' }).click()

@@ -32,7 +32,15 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await useMcp(gateway, donna)
   await gateway.call('POST', '/v1/permissions', { grantee: 'mike', scope: 'CAN_REPLY_TO' }, donna)
   const paths = ['agents', 'agents/donna', 'agents/donna/keys', 'permissions', 'events', `tasks/${task.id}`]
-  for (const path of [...paths, 'needs', 'wake-subscriptions', `wake-subscriptions/${sub.id}/deliveries`, 'catalog']) {
+  for (const path of [
+    ...paths,
+    'needs',
+    'deliveries',
+    `events?task=${task.id}`,
+    'wake-subscriptions',
+    `wake-subscriptions/${sub.id}/deliveries`,
+    'catalog',
+  ]) {
     for (const key of [donna.key, gateway.adminKey]) await gateway.call('GET', `/v1/${path}`, undefined, { key })
   }
   await gateway.call('POST', `/v1/wake-subscriptions/${sub.id}/resync`, { sinceLogId: 0 }, donna)

@@ -30,8 +30,8 @@ function hintOf({ kind, agent, ...need }: NeedView): string {
     mail: `Reply to mail:  rouse reply ${id} "…"`,
     degraded: `Have a subscription send again:  rouse sub update ${id} --status active`,
     retrying: `Test a receiver:  rouse sub test ${id}`,
-    gate: 'Open a gate on the page of the gateway, at its address.',
-    parked: 'End a park on the page of the gateway, at its address.',
+    gate: `Look at the gate:  rouse gate${agent === null ? '' : ` ${plain(agent)}`}`,
+    parked: `End a park:  rouse unpark ${plain(agent)}`,
     late: `Look at a late task:  rouse task show ${id}`,
   }
   return hints[kind]

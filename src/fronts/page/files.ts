@@ -22,6 +22,13 @@ const types = {
   'views/answers.js': script,
   'views/mend.js': script,
   'views/agents.js': script,
+  'views/agent.js': script,
+  'views/task.js': script,
+  'views/deliveries.js': script,
+  'views/thread.js': script,
+  'views/write.js': script,
+  'views/log.js': script,
+  'views/figures.js': script,
 } as const satisfies Record<string, string>
 
 type PageFile = keyof typeof types

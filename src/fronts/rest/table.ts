@@ -12,6 +12,7 @@ import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit.ts'
 import { catalogRoutes } from './catalog.ts'
 import { claimRoutes } from './claims.ts'
+import { deliveryRoutes } from './deliveries/routes.ts'
 import { discoveryRoutes } from './discovery.ts'
 import { eventRoutes } from './events/routes.ts'
 import { line } from './fields.ts'
@@ -131,6 +132,7 @@ const routes = [
   ...whoamiRoutes,
   ...catalogRoutes,
   ...wakeSubscriptionRoutes,
+  ...deliveryRoutes,
   ...wakeStreamRoutes,
   ...taskRoutes,
   ...messageRoutes,

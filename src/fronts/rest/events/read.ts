@@ -3,6 +3,8 @@ import { logBounds, readAudienceEvents, readProjectEvents } from '../../../log/e
 import { requireInLog } from '../../../log/require-in-log.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Reader } from '../../../storage/database.ts'
+import { requireTask, taskNotFound } from '../../../tasks/read-task.ts'
+import type { Task } from '../../../tasks/task.ts'
 
 /** The events that a caller sees after a `logId`: the operator all of the project, an agent what concerns it. */
 export function readEvents(db: Reader, caller: Caller, after: number, limit: number): Promise<LogEvent[]> {
@@ -15,4 +17,11 @@ export function readEvents(db: Reader, caller: Caller, after: number, limit: num
 export async function requireKept(db: Reader, caller: Caller, since: number): Promise<void> {
   const instead = 'the logId of the last event that you saw'
   requireInLog(await logBounds(db, caller.projectId), { logId: since, field: 'since', instead })
+}
+
+/** Returns a task of this log whose party the caller is: who was its assignee before sees its own events only. Errors: `task-not-found`. */
+export async function requireOwnTask(db: Reader, caller: Caller, id: string): Promise<Task> {
+  const { task, roles } = await requireTask(db, caller, id)
+  if (task.projectId === caller.projectId && roles.some((role) => role !== 'observer')) return task
+  throw taskNotFound(id, 'task')
 }

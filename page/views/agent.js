@@ -1,0 +1,113 @@
+import { get, pages, readable } from '../api.js'
+import { linkTo } from '../router.js'
+import { chip, line, plain, short, state, when } from '../show.js'
+import { html, nothing, repeat } from '../vendor/lit.js'
+import { routeOf, subject } from './agents.js'
+import { endPark } from './answers.js'
+import { deliveryTable } from './deliveries.js'
+import { pause, reactivate, sendTest } from './mend.js'
+
+export const title = ({ id }) => plain(id).slice(0, 80)
+
+export async function load({ id: agent }) {
+  const handle = encodeURIComponent(agent.replace(/^@/, ''))
+  const none = { tasks: [], messages: [], recovery: [], deliveries: [], subscriptions: [] }
+  const [found, works, started, inbox, recovery, deliveries, subscriptions] = await Promise.all([
+    get(`/v1/agents/${handle}`),
+    readable(pages('/v1/tasks', { agent, pageSize: 100, historyLength: 1 }, 'tasks', 2), []),
+    readable(get('/v1/tasks', { agent, role: 'originator', pageSize: 20, historyLength: 1 }), none),
+    readable(get('/v1/inbox', { agent, limit: 30 }), none),
+    readable(get('/v1/recovery', { agent }), none),
+    readable(get('/v1/deliveries', { agent, limit: 20 }), none),
+    readable(get('/v1/wake-subscriptions', { agent }), none),
+  ])
+  return {
+    agent: found,
+    works,
+    started: started.tasks,
+    mail: inbox.messages,
+    recovery: recovery.recovery[0],
+    deliveries: deliveries.deliveries,
+    subscriptions: subscriptions.subscriptions,
+  }
+}
+
+export function view(data, tools) {
+  const { agent, works, started, mail, deliveries, subscriptions } = data
+  return html`${head(data, tools)}
+    <h2>Tasks</h2>${board(works)}
+    ${started.length === 0 ? nothing : html`<details><summary>Started by it: ${started.length}</summary>${taskList(started)}</details>`}
+    <h2>Inbox</h2>${inbox(mail)}
+    <h2>Subscriptions</h2>${subscriptionList(subscriptions, tools)}
+    <h2>Wakes</h2>${deliveryTable(deliveries)}
+    <p><a href=${linkTo('deliveries', undefined, { agent: agent.handle })}>All its deliveries</a></p>`
+}
+
+function head({ agent, recovery }, { act, may }) {
+  const { presence, session, lastSeenAt, description } = agent
+  const parked = recovery?.parked
+  return html`<div class="card"><p>${session ? state(presence.state) : chip('no session')}
+      ${session ? html`${line(session.surface, 40)} s${session.sessionId.slice(-6)}, presence ${when(presence.asOf)} by ${presence.source}` : nothing}
+      · last seen ${when(lastSeenAt)}</p>
+    <p>Route: ${routeOf(recovery)} ${recovery?.waiting ? html`· ${recovery.waiting.unread} unread, ${recovery.waiting.openTasks} open tasks` : nothing}</p>
+    ${description ? html`<p>${line(description, 300)}</p>` : nothing}
+    ${recovery ? html`<p>Recovery: nudges ${state(recovery.gate.nudges)} restarts ${state(recovery.gate.restarts)}</p>` : nothing}
+    ${parked ? html`<p>${chip('parked', 'ask')} ${parked.reason} ${line(parked.detail)}, ${parked.until ? html`ends ${when(parked.until)}` : 'until a person acts'}</p>` : nothing}
+    <div class="row">${may('send') ? html`<a class="button" href=${linkTo('write', undefined, { to: agent.handle })}>Write to it</a>` : nothing}
+      ${parked && may('work') ? html`<button @click=${() => endPark(agent.handle, act)}>End the park</button>` : nothing}</div></div>`
+}
+
+const columns = [
+  ['Waiting', ['submitted']],
+  ['Working', ['working']],
+  ['Asks', ['input-required', 'auth-required']],
+  ['Ended', ['completed', 'failed', 'canceled', 'rejected']],
+]
+
+function board(tasks) {
+  return html`<div class="board">${columns.map(([name, states]) => {
+    const here = tasks.filter((task) => states.includes(task.state))
+    return html`<section aria-label=${name}><h3>${name} <span class="dim">${here.length}</span></h3>${taskList(here.slice(0, 20))}</section>`
+  })}</div>`
+}
+
+const taskList = (tasks) => html`<ul class="plain">${repeat(tasks, ({ id }) => id, taskItem)}</ul>`
+
+const taskItem = (
+  task,
+) => html`<li class="card"><a href=${linkTo('tasks', task.id)}>${short(task.id)}</a> ${state(task.state)}
+  <div>${line(subject(task), 90)}</div><div class="dim">${line(task.originator)} → ${line(task.assignee)} · ${when(task.lastModifiedAt)}</div></li>`
+
+function inbox(mail) {
+  if (mail.length === 0) return html`<p class="dim">No mail that you may see.</p>`
+  return html`<table class="wide"><thead><tr><th scope="col">From</th><th scope="col">Subject</th><th scope="col">Status</th><th scope="col">Came</th></tr></thead>
+    <tbody>${repeat(
+      mail,
+      ({ messageId }) => messageId,
+      ({ from, subject: about, body, threadId, taskId, status, receipt, createdAt }) => html`<tr>
+      <th scope="row">${line(from, 40)}</th>
+      <td data-label="Subject"><a href=${taskId ? linkTo('tasks', taskId) : linkTo('threads', threadId)}>${line(about || body || 'no subject', 90)}</a></td>
+      <td data-label="Status">${status === 'sent' ? chip('unread', 'ask') : chip(status)} <span class="dim">${receipt}</span></td>
+      <td data-label="Came">${when(createdAt)}</td></tr>`,
+    )}</tbody></table>`
+}
+
+function subscriptionList(subscriptions, { act, may }) {
+  if (subscriptions.length === 0) return html`<p class="dim">None that you may see.</p>`
+  return html`<ul class="plain">${repeat(
+    subscriptions,
+    ({ subscriptionId }) => subscriptionId,
+    (one) => {
+      const { subscriptionId: id, trigger, harnessTarget, harnessTargetMetadata, status, reason, retrying } = one
+      return html`<li class="card"><p>${state(status)} ${short(id)} ${trigger} by ${harnessTarget} <span class="dim">${line(harnessTargetMetadata.url, 200)}</span></p>
+      ${reason ? html`<p class="dim">${line(reason, 200)}</p>` : nothing}
+      ${retrying ? html`<p>${chip('retrying', 'ask')} since ${when(retrying.since)}: ${line(retrying.error)}, next ${when(retrying.nextTryAt)}</p>` : nothing}
+      ${
+        may('manage')
+          ? html`<div class="row">${status === 'active' || status === 'waiting' ? html`<button @click=${() => pause([id], act)}>Pause</button>` : html`<button @click=${() => reactivate([id], act)}>Reactivate</button>`}
+        <button @click=${() => sendTest(id, act)}>Send a test wake</button></div>`
+          : nothing
+      }</li>`
+    },
+  )}</ul>`
+}
