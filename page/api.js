@@ -8,9 +8,21 @@ export class Refused extends Error {
   }
 }
 
+const place = 'rouse-project'
+
+/** The project in which an operator acts; null: that of the key. */
+export const currentProject = () => sessionStorage.getItem(place)
+export const useProject = (project) => sessionStorage.setItem(place, project)
+
 /** The headers of every call. The page is no harness: an answer to it must bring no mail. */
 export function headersOf(more = {}) {
-  return { authorization: `Bearer ${currentKey()}`, 'rouse-pending-signals': 'none', ...more }
+  const project = currentProject()
+  return {
+    authorization: `Bearer ${currentKey()}`,
+    'rouse-pending-signals': 'none',
+    ...(project === null ? {} : { 'rouse-project': project }),
+    ...more,
+  }
 }
 
 /** Calls the REST API. A change has a key of its own, so that it is made once. */

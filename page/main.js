@@ -1,6 +1,6 @@
-import { get, Refused } from './api.js'
+import { get, Refused, readable, useProject } from './api.js'
 import { note } from './dialog.js'
-import { currentKey, keep, keyOfOtherTabs, signOut, whenSignedOut } from './key.js'
+import { keep, keyOfOtherTabs, signOut, whenSignedOut } from './key.js'
 import { follow } from './live.js'
 import { linkTo, readPlace } from './router.js'
 import { line, say } from './show.js'
@@ -20,9 +20,20 @@ const ofOne = { agents: agent, tasks: task, threads: thread }
 const viewOf = ({ name, id }) => (id === undefined ? menu[name] : ofOne[name]) ?? null
 
 const refreshMs = 400
+/** At least so long from one reading to the next, however much happens. */
+const pauseMs = 2_000
 const rereadMs = 30_000
 
-const app = { caller: null, place: readPlace(), view: null, data: null, failure: null, needs: 0, isLive: false }
+const app = {
+  caller: null,
+  place: readPlace(),
+  view: null,
+  data: null,
+  failure: null,
+  needs: 0,
+  isLive: false,
+  projects: [],
+}
 const root = document.querySelector('#app')
 
 /** What a view gets beside its data. */
@@ -46,7 +57,7 @@ async function act(done, change) {
   try {
     const answer = await change()
     note(typeof done === 'function' ? done(answer) : done)
-    await refresh()
+    await refresh(true)
     return true
   } catch (error) {
     note(error.message, true)
@@ -68,12 +79,24 @@ function page() {
         ([name, { title }]) => html`<a href=${linkTo(name)} aria-current=${place.name === name ? 'page' : 'false'}
         >${title}${name === 'needs' && app.needs > 0 ? html` <span class="badge" aria-label="${app.needs} waiting">${app.needs}</span>` : nothing}</a>`,
       )}</nav>
-      <span class="who">${isLive ? html`<span class="dot good"></span>live` : html`<span class="dot"></span>not live`} · ${line(caller.identity)}
+      <span class="who">${isLive ? html`<span class="dot good"></span>live` : html`<span class="dot"></span>not live`} · ${line(caller.identity)} ${projectChoice()}
         <button @click=${signOut}>Sign out</button></span>
     </header>
     <main id="main" tabindex="-1"><h1>${titleOf(view)}</h1>
       ${failure ? html`<div class="failure" role="alert">${say(failure)}<button @click=${() => showPlace()}>Try again</button></div>` : nothing}
       ${data === null ? (failure ? nothing : html`<p class="dim">Reading…</p>`) : view.view(data, tools)}</main>`
+}
+
+/** An operator of several projects chooses one. */
+function projectChoice() {
+  const { projects, caller } = app
+  if (projects.length < 2) return caller.project === 'default' ? nothing : line(caller.project)
+  const choose = ({ target }) => {
+    useProject(target.value)
+    restart()
+  }
+  return html`<select aria-label="Project" @change=${choose}>
+    ${projects.map(({ project }) => html`<option ?selected=${project === caller.project}>${project}</option>`)}</select>`
 }
 
 function toMain(event) {
@@ -123,24 +146,44 @@ async function showPlace() {
   draw()
 }
 
-/** Reads the number of needs and the current place again. */
-async function refresh() {
+/** Whether something has happened that the view may show. */
+let isStale = false
+
+/** Reads the number of needs again, and the view where it is stale. A hidden tab keeps its number only. */
+async function refresh(isForced = false) {
   if (app.caller === null) return
-  const [{ needs: waiting }] = await Promise.all([get('/v1/needs').catch(() => ({ needs: [] })), showPlace()])
+  readAt = Date.now()
+  const shows = (isForced || isStale) && !document.hidden
+  if (shows) isStale = false
+  const [{ needs: waiting }] = await Promise.all([
+    get('/v1/needs').catch(() => ({ needs: [] })),
+    ...(shows ? [showPlace()] : []),
+  ])
   app.needs = waiting.length
   document.title = `${app.needs > 0 ? `(${app.needs}) ` : ''}${titleOf(app.view)} · Rouse`
   draw()
 }
 
 let due
+let readAt = 0
 
 /** Has what is shown read again soon, once for many events. */
 function refreshSoon() {
   if (due !== undefined) return
-  due = setTimeout(() => {
-    due = undefined
-    void refresh()
-  }, refreshMs)
+  due = setTimeout(
+    () => {
+      due = undefined
+      void refresh()
+    },
+    Math.max(refreshMs, readAt + pauseMs - Date.now()),
+  )
+}
+
+function hear(event) {
+  log.hear(event)
+  agent.hear(event)
+  if (app.view?.listens?.(event) ?? true) isStale = true
+  refreshSoon()
 }
 
 let session = new AbortController()
@@ -150,6 +193,8 @@ async function begin() {
   if ((await keyOfOtherTabs()) === null) return draw()
   try {
     app.caller = await get('/v1/whoami')
+    const isOperator = app.caller.kind === 'operator'
+    app.projects = isOperator ? (await readable(get('/v1/projects'), { projects: [] })).projects : []
   } catch (error) {
     if (!(error instanceof Refused)) note(error.message, true)
     signOut()
@@ -158,33 +203,40 @@ async function begin() {
   session = new AbortController()
   void follow({
     signal: session.signal,
-    onEvent(event) {
-      log.hear(event)
-      refreshSoon()
-    },
+    onEvent: hear,
     onState(isLive) {
       app.isLive = isLive
+      isStale = true
       if (isLive) refreshSoon()
       else draw()
     },
   })
-  await refresh()
+  await refresh(true)
   return true
 }
 
-whenSignedOut(() => {
+/** Forgets what one reader has seen before the next one signs in. */
+function end() {
   session.abort()
   log.forget()
-  Object.assign(app, { caller: null, data: null, needs: 0, isLive: false, view: null })
+  agent.forget()
+  Object.assign(app, { caller: null, data: null, needs: 0, isLive: false, view: null, projects: [] })
   document.title = 'Rouse'
   draw()
-})
+}
+
+/** Begins anew with the same key, in another project. */
+function restart() {
+  end()
+  void begin()
+}
+
+whenSignedOut(end)
 addEventListener('hashchange', () => {
   if (app.caller === null) return
   void showPlace().then(() => document.querySelector('#main')?.focus())
 })
 // Ages grow, and some things wait for too long without any event.
-setInterval(() => {
-  if (currentKey() !== null && document.visibilityState === 'visible') void refresh()
-}, rereadMs)
+setInterval(() => void refresh(app.view?.listens === undefined), rereadMs)
+addEventListener('visibilitychange', () => void refresh())
 void begin()

@@ -9,14 +9,33 @@ import { pause, reactivate, sendTest } from './mend.js'
 
 export const title = ({ id }) => plain(id).slice(0, 80)
 
+/** Mail that was read: an operator who reads it is in the audit each time, so it is read again only when mail has changed. */
+let mail = { agent: null, messages: [] }
+
+export function hear({ type }) {
+  if (type.startsWith('message.')) forget()
+}
+
+export function forget() {
+  mail = { agent: null, messages: [] }
+}
+
+async function readMail(agent) {
+  if (mail.agent !== agent) {
+    const { messages } = await readable(get('/v1/inbox', { agent, limit: 30 }), { messages: [] })
+    mail = { agent, messages }
+  }
+  return mail.messages
+}
+
 export async function load({ id: agent }) {
   const handle = encodeURIComponent(agent.replace(/^@/, ''))
-  const none = { tasks: [], messages: [], recovery: [], deliveries: [], subscriptions: [] }
-  const [found, works, started, inbox, recovery, deliveries, subscriptions] = await Promise.all([
+  const none = { tasks: [], recovery: [], deliveries: [], subscriptions: [] }
+  const [found, works, started, messages, recovery, deliveries, subscriptions] = await Promise.all([
     get(`/v1/agents/${handle}`),
     readable(pages('/v1/tasks', { agent, pageSize: 100, historyLength: 1 }, 'tasks', 2), []),
     readable(get('/v1/tasks', { agent, role: 'originator', pageSize: 20, historyLength: 1 }), none),
-    readable(get('/v1/inbox', { agent, limit: 30 }), none),
+    readMail(agent),
     readable(get('/v1/recovery', { agent }), none),
     readable(get('/v1/deliveries', { agent, limit: 20 }), none),
     readable(get('/v1/wake-subscriptions', { agent }), none),
@@ -25,7 +44,7 @@ export async function load({ id: agent }) {
     agent: found,
     works,
     started: started.tasks,
-    mail: inbox.messages,
+    mail: messages,
     recovery: recovery.recovery[0],
     deliveries: deliveries.deliveries,
     subscriptions: subscriptions.subscriptions,

@@ -5,6 +5,8 @@ import { html, nothing, repeat } from '../vendor/lit.js'
 
 export const title = ({ id }) => `Thread ${short(id)}`
 
+/** An operator who reads others' mail is in the audit each time, so it is read again only when mail has changed. */
+export const listens = ({ type }) => type.startsWith('message.')
 export const load = ({ id }) => pages(`/v1/threads/${encodeURIComponent(id)}`, { limit: 100 }, 'messages')
 
 export function view(messages, { act, may }) {

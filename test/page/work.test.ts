@@ -157,6 +157,21 @@ describe.skipIf(executablePath === undefined)('a person', () => {
     expect(faults).toEqual([])
   })
 
+  test('who operates several projects chooses one, and sees nothing of the others there', async () => {
+    await using gateway = await startGateway()
+    await gateway.addAgent('donna')
+    await gateway.call('POST', '/v1/projects', { project: 'web' })
+    await gateway.call('POST', '/v1/agents', { handle: 'zoe', project: 'web' })
+    const { page, faults } = await openPage(gateway, gateway.adminKey)
+    await page.getByRole('link', { name: 'Agents' }).click()
+    await page.getByRole('row', { name: '@donna' }).waitFor()
+    await page.getByLabel('Project').selectOption('web')
+    await page.getByRole('row', { name: '@zoe' }).waitFor()
+    expect(await page.getByRole('row', { name: '@donna' }).count()).toBe(0)
+    expect(await violationsIn(page)).toEqual([])
+    expect(faults).toEqual([])
+  })
+
   test('whose key is revoked is signed out', async () => {
     await using gateway = await startGateway()
     const { body } = await gateway.call('POST', '/v1/operator-keys', { role: 'viewer' })
