@@ -21,6 +21,7 @@ test('status shows on one screen of 80 columns what needs a person', async () =>
   await gateway.move(donna, asks.id, 'input-required', { message: { parts: [{ text: 'Which branch?' }] } })
   await gateway.send('mike', 'Not begun')
   await gateway.call('PUT', '/v1/parked', { until: null, reason: 'spend-cap' }, donna)
+  await gateway.call('PATCH', '/v1/gate', { agent: '@mike', restarts: 'tripped', reason: 'a person looks first' })
   const { stdout } = await until(
     () => run(['status'], as(gateway), { columns: 80 }),
     ({ stdout }) => /degraded/.test(stdout),
@@ -29,12 +30,17 @@ test('status shows on one screen of 80 columns what needs a person', async () =>
   expect(stdout).toMatch(/subscriptions: +1 degraded\n/)
   expect(stdout).toMatch(/@donna +degraded +http-404/)
   expect(stdout).toMatch(/@donna +parked +spend-cap, until a person acts\n/)
+  expect(stdout).toMatch(/@mike +tripped +nudges \w+, restarts tripped \(a person looks first\)\n/)
   expect(stdout).toMatch(/input-required +@operator +\S.* Please review PR 7\n.* submitted +@mike .* Not begun\n/)
   const lines = stdout.split('\n')
   expect(lines.length).toBeLessThan(25)
   expect(lines.filter((line) => line.length > 80)).toEqual([])
   const json = JSON.parse((await run(['status', '--json'], as(gateway))).stdout)
-  expect(json).toMatchObject({ gateway: { ready: true }, agents: [{ agent: '@donna' }], waitingCount: 2 })
+  expect(json).toMatchObject({
+    gateway: { ready: true },
+    agents: [{ agent: '@donna' }, { agent: '@mike' }],
+    waitingCount: 2,
+  })
 })
 
 test('status of a gateway that is not ready says what it lacks, and exits with 1', async () => {

@@ -48,10 +48,10 @@ test('tail on a terminal names the task of each step, in one line, and prints th
   })
   const { stdout } = await run(['tail', '--url', gateway.url], {}, { columns: 80 })
   const [sent, moved, failed] = stdout.split('\n')
-  expect(sent).toMatch(/^\d\d:\d\d:\d\d {2}@boss {7}message sent {2}…94eeca73 m1 "Review\S* the parser"$/)
-  expect(moved).toMatch(/ {2}@donna {6}task submitted → working {2}…94eeca73 @donna "Review/)
+  expect(sent).toMatch(/^\d\d:\d\d:\d\d {2}@boss {7}message sent {2}…94eeca73 "Review\S* the parser" m1$/)
+  expect(moved).toMatch(/ {2}@donna {6}task submitted → working {2}…94eeca73 "Review\S* the parser…$/)
   expect(failed).toHaveLength(80)
-  expect(failed).toMatch(/wake failed {2}…94eeca73 @donna "Review\S* the parser" \(x+…$/)
+  expect(failed).toMatch(/wake failed {2}…94eeca73 "Review\S* the parser" @donna \(x+…$/)
   expect(stdout).not.toContain('\u001b')
 })
 

@@ -66,17 +66,24 @@ function whatOf({ type, data }: EventView): string {
 
 function aboutOf(io: Pick<Io, 'columns'>, { taskId, data }: EventView, subject: unknown): string {
   const known = names.map((name) => (name === 'taskId' ? (taskId ?? data.taskId) : data[name]))
-  const words = known.filter((value) => typeof value === 'string').map((value) => idText(io, value))
+  // The mail that begins a task ends as its id does.
+  const [first, ...others] = new Set(known.filter((value) => typeof value === 'string').map((one) => idText(io, one)))
+  const gate = (['nudges', 'restarts'] as const).flatMap((act) => (data[act] ? [`${act} ${plain(data[act])}`] : []))
   const said = [data.reason, data.detail, data.error]
     .filter((value) => typeof value === 'string')
     .map((value) => plain(value))
   const all = [
-    ...words,
-    ...(typeof subject === 'string' && subject !== '' ? [`"${plain(subject)}"`] : []),
+    ...(first === undefined ? [] : [first]),
+    ...(typeof subject === 'string' && subject !== '' ? [`"${clip(plain(subject), subjectMax(io))}"`] : []),
+    ...others,
+    ...gate,
     ...(said.length > 0 ? [`(${said.join(': ')})`] : []),
   ]
   return all.length > 0 ? all.join(' ') : restText(data)
 }
+
+/** Of a long subject the beginning is enough on a terminal, so that what follows is seen. */
+const subjectMax = ({ columns }: Pick<Io, 'columns'>): number => (columns === undefined ? Number.POSITIVE_INFINITY : 30)
 
 const idText = ({ columns }: Pick<Io, 'columns'>, value: string): string =>
   columns === undefined ? plain(value) : endOfId(plain(value))
