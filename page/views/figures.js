@@ -19,12 +19,21 @@ export async function load() {
     pageToken = answer.nextPageToken
     if (!pageToken || answer.deliveries.length === 0) break
   }
-  const first = Math.min(...wakes.map(({ logIds }) => logIds[0]))
-  const { events } =
-    wakes.length === 0
-      ? { events: [] }
-      : await readable(get('/v1/events', { since: first - 1, limit: 1000 }), { events: [] })
-  return figuresOf(wakes, events, Date.now())
+  const isCut = pageToken !== '' && wakes.length >= pagesMax * 200
+  return { isCut, bars: figuresOf(wakes, await eventsOf(wakes), Date.now()) }
+}
+
+/** The events of wakes, as many as five pages have. */
+async function eventsOf(wakes) {
+  const events = []
+  let since = Math.min(...wakes.map(({ logIds }) => logIds[0])) - 1
+  for (let page = 0; page < pagesMax && wakes.length > 0; page++) {
+    const answer = await readable(get('/v1/events', { since, limit: 1000 }), { events: [], more: false })
+    events.push(...answer.events)
+    since = answer.nextSince
+    if (!answer.more) break
+  }
+  return events
 }
 
 /** Wakes of each minute, and how long they took from the newest of their events to the acknowledgement. Pure. */
@@ -51,13 +60,13 @@ function median(values) {
   return sorted[Math.floor(sorted.length / 2)]
 }
 
-export function view(bars) {
+export function view({ bars, isCut }) {
   const good = bars.reduce((sum, bar) => sum + bar.good, 0)
   const bad = bars.reduce((sum, bar) => sum + bar.bad, 0)
   const timed = bars.filter(({ latency }) => latency !== undefined)
   const slowest = Math.max(0, ...bars.map((bar) => bar.slowest))
   return html`<figure class="card"><figcaption><h2>Wakes a minute, last hour</h2>
-      <p>${good} arrived, ${bad} failed. A wake counts once, in the minute in which it ended, however many attempts it took; one that is sent again counts again.</p></figcaption>
+      <p>${good} arrived, ${bad} failed. A wake counts once, in the minute in which it ended, however many attempts it took; one that is sent again counts again.${isCut ? ' Only the newest thousand are here.' : nothing}</p></figcaption>
       ${picture(bars, [({ good: value }) => value, ({ bad: value }) => value], ['good', 'bad'])}</figure>
     <figure class="card"><figcaption><h2>Time from the event to the acknowledgement, last hour</h2>
       <p>${timed.length === 0 ? 'No wake arrived.' : `The slowest took ${inWords(slowest)}.`} A bar is the median of its minute. Coalescing and retries are part of it.</p></figcaption>
