@@ -84,4 +84,6 @@ test('who says of a receiver that is away since when, and when it is tried again
   )
   expect(stdout).toMatch(/@donna .* retrying /)
   expect(stdout).toMatch(/\n@donna: retrying since .* \(\d+ tr\w+, http-503\), next try /)
+  const { stdout: list } = await run(['sub', 'list'], as(gateway), { columns: 80 })
+  expect(list).toMatch(/ active, retrying .*\n\n….{8}: retrying since .* next try .*\n$/)
 })

@@ -30,7 +30,7 @@ test('a subscription whose receiver is away says since when, and when it is trie
   expect((await run(['sub', 'list'], env)).stdout).toContain(
     `active, retrying since ${since} (3 tries, http-503), next try `,
   )
-  expect((await run(['who'], env)).stdout).toContain(`active, retrying since ${since}`)
+  expect((await run(['who'], env)).stdout).toContain(`@donna: retrying since ${since} (3 tries, http-503), next try `)
   receiver.respond(200)
   await advanceUntil(
     clock,

@@ -1,24 +1,34 @@
 import type { Io } from '../../client/io.ts'
 import type { SubscriptionView } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { fields, table } from './table.ts'
+import { endOfId, fields, table } from './table.ts'
 import { when, whenLong } from './when.ts'
 
 export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionView[]): string {
-  return table(
+  const isTerminal = io.columns !== undefined
+  const shown = table(
     io,
     ['SUBSCRIPTION', 'AGENT', 'TRIGGER', 'STATUS', 'CURSOR', 'TARGET'],
     subscriptions.map((subscription) => [
       subscription.subscriptionId,
       subscription.agentIdentity,
       subscription.trigger,
-      statusText(io, subscription),
+      isTerminal && subscription.retrying ? `${subscription.status}, retrying` : statusText(io, subscription),
       subscription.cursorLogId,
       subscription.harnessTargetMetadata.url ?? subscription.harnessTarget,
     ]),
     'No subscriptions yet. Make one with: rouse listen, or rouse sub add --trigger SENT_TO_ME --target-url <webhook url>',
     ['CURSOR', 'TRIGGER'],
   )
+  // A row has no room for it there.
+  const away = isTerminal ? subscriptions.flatMap((one) => awayLine(io, one)) : []
+  return away.length === 0 ? shown : `${shown}\n${away.join('')}`
+}
+
+function awayLine(io: Io, { subscriptionId, reason, retrying }: SubscriptionView): string[] {
+  if (retrying === undefined) return []
+  const why = reason === null ? '' : `${plain(reason)}, `
+  return [`${endOfId(plain(subscriptionId))}: ${why}${retryingText(io, retrying)}\n`]
 }
 
 export function subscriptionText(io: Io, subscription: SubscriptionView): string {
