@@ -27,7 +27,7 @@ WORKDIR /app
 RUN install -d -o node -g node -m 700 /data
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY package.json LICENSE ./
+COPY package.json LICENSE openapi.json ./
 COPY drizzle drizzle
 COPY page page
 COPY examples examples

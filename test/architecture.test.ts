@@ -220,7 +220,7 @@ const exportedForOthers = [
   /^src\/fronts\/rest\/\S+ \w+(Context|View)$/,
   /^src\/identity\/remove-agent\.ts Removal$/,
   /^test\/(harnesses\/adapter-tools\.ts FakeClients|real-harnesses\/fake-model\.ts ModelRequest|real-harnesses\/office\.ts Ended)$/,
-  /^test\/(public\/consumer\.ts|harnesses\/copilot\/fake-sdk\.mjs) /,
+  /^test\/(public\/consumer\.ts|openapi\/(wakes|client\/program)\.ts|harnesses\/copilot\/fake-sdk\.mjs) /,
 ]
 
 test('what is exported is imported by another file', () => {

@@ -24,6 +24,14 @@ export const registryCases = together<Scene>(
     rest('gateway/instance', 'The proof that this gateway uses the data directory of the caller.', () =>
       openly('/.well-known/rouse-instance?challenge=a-challenge-of-the-caller'),
     ),
+    rest(
+      'gateway/openapi',
+      'The headers of the OpenAPI document. Its body is the file `openapi.json` of the package.',
+      () => ({
+        ...openly('/openapi.json'),
+        method: 'HEAD',
+      }),
+    ),
     rest('agents/register', 'A new agent. Its key is shown only here.', () =>
       ask('POST', '/v1/agents', {
         handle: '@ines',

@@ -12,7 +12,7 @@ import type { Database } from '../../storage/database.ts'
 import type { PendingSignal } from '../../words/mail.ts'
 import type { FrontContext } from '../front-context.ts'
 import { inboxQuery, returnsInput } from './messages/input.ts'
-import { inboxMessageView } from './messages/view.ts'
+import { type InboxView, inboxMessageView } from './messages/view.ts'
 import { route, type UntilGone } from './route.ts'
 
 const limitDefault = 50
@@ -24,7 +24,7 @@ export const inboxRoutes = [
     what: 'read an inbox',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
-    handle: async ({ caller, query, reply, untilGone }, context) => {
+    handle: async ({ caller, query, reply, untilGone }, context): Promise<InboxView> => {
       if (query.waitSeconds !== undefined) {
         const pendingSignals = await waitForMail(context, caller, query.waitSeconds * 1000, untilGone)
         return { messages: [], nextPageToken: '', pendingSignals }

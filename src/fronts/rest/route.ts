@@ -101,14 +101,14 @@ export function route<
 }
 
 /** A route that answers every caller, with or without a key. */
-export interface OpenRoute {
+export interface OpenRoute<View = unknown> {
   readonly route: RouteName
-  readonly handle: (http: HttpExchange, context: FrontContext) => Promise<unknown>
+  readonly handle: (http: HttpExchange, context: FrontContext) => Promise<View>
 }
 
-export function openRoute<const Name extends RouteName>(
+export function openRoute<const Name extends RouteName, View>(
   name: Name,
-  handle: (http: HttpExchange, context: FrontContext) => Promise<unknown>,
-): OpenRoute & { readonly route: Name } {
+  handle: (http: HttpExchange, context: FrontContext) => Promise<View>,
+): OpenRoute<View> & { readonly route: Name } {
   return { route: name, handle }
 }

@@ -20,6 +20,7 @@ import { inboxRoutes } from './inbox.ts'
 import { instant } from './instant.ts'
 import { messageRoutes, threadRoutes } from './messages/routes.ts'
 import { needRoutes } from './needs/routes.ts'
+import { openapiRoutes } from './openapi.ts'
 import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
@@ -154,6 +155,7 @@ const open = [
   ...healthRoutes,
   ...instanceProofRoutes,
   ...jwksRoutes,
+  ...openapiRoutes,
   ...discoveryRoutes,
   ...protectedResourceRoutes,
 ] as const
@@ -181,6 +183,11 @@ type ApiOf<R> =
 
 /** The input and the answer of each route below `/v1`. Types only, for clients and tests. */
 export type RestApi = { readonly [R in (typeof routes)[number] as R['route']]: ApiOf<R> }
+
+/** The answer of each route that answers every caller. Types only. */
+export type OpenAnswers = {
+  readonly [R in (typeof open)[number] as R['route']]: R extends OpenRoute<infer View> ? View : never
+}
 
 /** Whose key it is, and what it may be used for. */
 interface WhoamiView {

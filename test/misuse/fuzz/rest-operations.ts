@@ -327,6 +327,7 @@ const open: readonly Operation[] = [
   refused(get('DID document', '/.well-known/did.json')),
   refused(get('protected resource', '/.well-known/oauth-protected-resource')),
   refused(get('protected MCP server', '/.well-known/oauth-protected-resource/mcp')),
+  get('openapi', '/openapi.json'),
   get('instance', '/.well-known/rouse-instance', { challenge: 'A'.repeat(22) }),
   get('health', '/healthz'),
   get('readiness', '/readyz'),

@@ -3,7 +3,7 @@ import type { DeliveryMethod, MailMessage, Recipient } from '../../../mailbox/me
 import { isDelivered, receiptOf } from '../../../mailbox/messages/status.ts'
 import type { InboxMail } from '../../../mailbox/reading/inbox.ts'
 import type { NamedRecipient, ReadMail } from '../../../mailbox/reading/read-mail.ts'
-import type { MessageStatus, Receipt } from '../../../words/mail.ts'
+import type { MessageStatus, PendingSignal, Receipt } from '../../../words/mail.ts'
 import { instant, instantOrNull } from '../instant.ts'
 
 type Fields = Pick<
@@ -66,6 +66,13 @@ export interface MessageView extends MessageFields {
 /** A message as its recipient has it. */
 export interface InboxMessageView extends MessageFields, ProgressView {
   readonly createdAt: string
+}
+
+/** A page of an inbox. With `waitSeconds` it has no messages, and what came meanwhile. */
+export interface InboxView {
+  readonly messages: readonly InboxMessageView[]
+  readonly nextPageToken: string
+  readonly pendingSignals?: readonly PendingSignal[]
 }
 
 /** The answer to a sender: how far each recipient has the message by now. Source: S2-9, D11. */
