@@ -311,6 +311,17 @@ const administration: readonly Operation[] = [
 
 const log: readonly Operation[] = [
   get('events', '/v1/events', { since: '0', limit: '5' }),
+  get('events of a task', '/v1/events', { task: ':task', limit: '5' }),
+  get('needs', '/v1/needs'),
+  get('deliveries', '/v1/deliveries', {
+    agent: '@mallory',
+    subscription: ':reader',
+    outcome: 'failed',
+    endedAfter: instant,
+    endedBefore: instant,
+    limit: '5',
+    pageToken: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  }),
   { ...get('event stream', '/v1/events', { since: '0' }), headers: { Accept: 'text/event-stream' } },
 ]
 
@@ -329,6 +340,9 @@ const open: readonly Operation[] = [
   refused(get('protected MCP server', '/.well-known/oauth-protected-resource/mcp')),
   get('openapi', '/openapi.json'),
   get('instance', '/.well-known/rouse-instance', { challenge: 'A'.repeat(22) }),
+  get('page', '/'),
+  get('script of the page', '/page/main.js'),
+  get('view of the page', '/page/views/needs.js'),
   get('health', '/healthz'),
   get('readiness', '/readyz'),
 ]
