@@ -19,6 +19,12 @@ const wanted = statement<{ agentId: string; limit: number }, Unread>(
       and (r.signal_type is null or r.signal_type <> 'MasterPreempted')
     order by r.agent_id desc, r.message_id desc ${limited}`,
 )
+const oldest = statement<{ agentId: string; limit: number }, { createdAt: number }>(
+  sql`select m.created_at as "createdAt" from message_recipient r join message m on m.id = r.message_id
+    where r.agent_id = ${p('agentId')} and r.status = 'sent' and m.wake_policy = 'immediate'
+      and (r.signal_type is null or r.signal_type <> 'MasterPreempted')
+    order by r.agent_id, r.message_id ${limited}`,
+)
 const acknowledged = statement<{ projectId: string; messageId: string }, { agentId: string; at: number | null }>(
   sql`select r.agent_id as "agentId", r.acked_at as "at" from message m join message_recipient r on r.message_id = m.id
     where m.id = ${p('messageId')} and m.project_id = ${p('projectId')} and m.subject like 'Wake test %' limit 2`,
@@ -29,11 +35,15 @@ const acknowledged = statement<{ projectId: string; messageId: string }, { agent
  * hundred. The key changes when something new waits, and not when time passes. Source: S3-4.
  */
 export async function findReason(db: Reader, agentId: string): Promise<Reason | null> {
-  const [unread, taskIds] = await Promise.all([db.all(wanted, { agentId, limit: lookMax }), listOpenTasks(db, agentId)])
+  const [unread, first, taskIds] = await Promise.all([
+    db.all(wanted, { agentId, limit: lookMax }),
+    db.all(oldest, { agentId, limit: 1 }),
+    listOpenTasks(db, agentId),
+  ])
   const tasks = await findTasks(db, taskIds.slice(0, lookMax))
   if (unread.length === 0 && tasks.length === 0) return null
   const newest = tasks.sort((a, b) => b.statusAt - a.statusAt || (a.id < b.id ? 1 : -1))[0]
-  const waiting = [...unread.map(({ createdAt }) => createdAt), ...tasks.map(({ statusAt }) => statusAt)]
+  const waiting = [...first.map(({ createdAt }) => createdAt), ...tasks.map(({ statusAt }) => statusAt)]
   const senderIds = [...unread.map(({ senderId }) => senderId), ...tasks.map(({ originatorId }) => originatorId)]
   return {
     key: `${unread[0]?.id ?? ''} ${newest ? `${newest.id}@${newest.version}` : ''}`,

@@ -5,6 +5,7 @@ import type { EffectiveGate } from '../registry/recovery/gate.ts'
 import { readGates } from '../registry/recovery/gate-store.ts'
 import type { BridgeAccount, InFlight, Recovery } from '../registry/recovery/recovery.ts'
 import { findRecovery, saveBridgeAccount, saveRecovery } from '../registry/recovery/recovery-store.ts'
+import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import { findSession } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { RecoveryContext } from './context.ts'
@@ -33,12 +34,13 @@ export async function reportBridge(context: RecoveryContext, caller: Caller, acc
   requireOwnAgent(caller)
   const { id, projectId } = caller
   return context.db.transaction(async (tx) => {
-    await lockAgent(tx, id)
+    await requireAgentThere(tx, caller)
     await saveBridgeAccount(tx, { agentId: id, projectId }, account)
     const recovery = await findRecovery(tx, id, projectId)
     const { effective: gate } = await readGates(tx, projectId, id)
     const isOrdered = recovery.inFlight?.mode === 'restart' && recovery.inFlight.begunAt === null
-    const order = isOrdered && gate.restarts === 'enabled' ? await orderOf(tx, recovery, gate) : null
+    const isOpen = isOrdered && gate.restarts === 'enabled' && (await outdatedBy(tx, recovery, gate)) === undefined
+    const order = isOpen ? await orderOf(tx, recovery, gate) : null
     return { order, gate, recovery }
   })
 }
@@ -58,10 +60,12 @@ export async function beginAct(context: RecoveryContext, caller: Caller, epoch: 
   requireOwnAgent(caller)
   const { id, identity, projectId } = caller
   const begun = await context.db.transaction(async (tx): Promise<Order | EffectiveGate> => {
-    await lockAgent(tx, id)
+    await requireAgentThere(tx, caller)
     const recovery = await requireOrder(tx, caller, epoch)
     if (recovery.inFlight!.begunAt !== null) throw staleEpoch(recovery)
     const { effective: gate } = await readGates(tx, projectId, id)
+    const outdated = await outdatedBy(tx, recovery, gate)
+    if (outdated !== undefined) throw staleEpoch(recovery, outdated)
     if (gate.restarts !== 'enabled') {
       await saveRecovery(tx, { ...recovery, inFlight: null, actedFor: null })
       const about = {
@@ -104,7 +108,7 @@ export async function reportAct(
   requireOwnAgent(caller)
   const { id, identity, projectId } = caller
   await context.db.transaction(async (tx) => {
-    await lockAgent(tx, id)
+    await requireAgentThere(tx, caller)
     const recovery = await requireOrder(tx, caller, epoch)
     if (outcome === 'started') return
     const actedFor = outcome === 'refused' ? recovery.actedFor : null
@@ -126,12 +130,26 @@ async function requireOrder(tx: Transaction, { id, projectId }: Caller, epoch: n
   throw staleEpoch(recovery)
 }
 
-function staleEpoch({ epoch, inFlight }: Recovery): Problem {
+/** Why an order is not to be carried out any more. What is seen now counts, and not what was seen when it was given. */
+async function outdatedBy(tx: Transaction, { agentId, parked, inFlight }: Recovery, gate: EffectiveGate) {
+  const { now } = tx
+  if (parked && parked.until > now) return 'Its agent is parked.'
+  if (now - inFlight!.since > gate.settings.bootTimeoutSeconds * 1_000) return 'Its time is over.'
+  const live = await newestLiveSession(tx, agentId)
+  return live && live.createdAt > inFlight!.since ? `Session ${live.id} has begun since.` : undefined
+}
+
+/** Locks the caller's agent. Errors: `agent-not-found` when it was removed meanwhile. */
+async function requireAgentThere(tx: Transaction, { id, identity }: Caller): Promise<void> {
+  if (await lockAgent(tx, id)) return
+  throw new Problem('agent-not-found', { detail: `${identity} is no longer registered.` })
+}
+
+function staleEpoch({ epoch, inFlight }: Recovery, why = 'This order is over, or was begun already.'): Problem {
   const current = inFlight?.mode === 'restart' && inFlight.begunAt === null ? epoch : null
   return new Problem('stale-epoch', {
     field: 'epoch',
-    detail:
-      'epoch: this order is over, or was begun already. Do nothing; the next report has the order that holds, if there is one.',
+    detail: `epoch: ${why} Do nothing; the next report has the order that holds, if there is one.`,
     extra: { current },
   })
 }

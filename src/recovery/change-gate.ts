@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import { findAgentById } from '../registry/agents/agent-store.ts'
+import { lockAgent } from '../registry/agents/agent-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import {
   type EffectiveGate,
@@ -12,6 +12,7 @@ import { readGates, saveGate } from '../registry/recovery/gate-store.ts'
 import { findRecovery, saveRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { RecoveryContext } from './context.ts'
+import { skipKey } from './decide.ts'
 import { gateEvent } from './recovery-event.ts'
 
 /** What becomes of the mail that gathered while a gate was tripped: one digest, or nothing is done for it, or the gate stays off. */
@@ -51,32 +52,36 @@ export async function changeGate(context: GateContext, caller: Caller, change: G
   return context.db.transaction(async (tx) => {
     const { project, agent } = await readGates(tx, projectId, agentId)
     const before = agentId === '' ? project : agent
-    const opens = [change.nudges, change.restarts].includes('enabled')
-    // Missing is tripped; of an agent without a gate of its own the project decides.
-    const isTripped = before ? before.nudges === 'tripped' || before.restarts === 'tripped' : agentId === ''
-    if (opens && isTripped) await requireProof(context, tx, caller, change, before)
+    const isTripped = (field: 'nudges' | 'restarts') => (before ? before[field] === 'tripped' : agentId === '')
+    const untrips = fields.filter((field) => isTripped(field) && isGiven(change, field) && change[field] !== 'tripped')
+    if (untrips.length > 0) await requireProof(context, tx, caller, change, before)
     const next = (field: 'nudges' | 'restarts'): GateState => {
-      if (change.backlog === 'off') return 'disabled'
-      const known = before?.[field] ?? (agentId === '' ? 'disabled' : 'enabled')
-      // Opening one of the two leaves the other shut, and no longer tripped.
-      return change[field] ?? (known === 'tripped' && opens ? 'disabled' : known)
+      const known = before?.[field] ?? (agentId === '' ? 'tripped' : 'enabled')
+      // With the proof both are tripped no more; the one that nobody has named stays shut.
+      const otherwise = known === 'tripped' && untrips.length > 0 ? 'disabled' : known
+      return (change.backlog === 'off' && untrips.length > 0 ? 'disabled' : change[field]) ?? otherwise
     }
+    const states = { nudges: next('nudges'), restarts: next('restarts') }
+    const isSame = before?.nudges === states.nudges && before.restarts === states.restarts
     const gate: Gate = {
       projectId,
       agentId,
-      nudges: next('nudges'),
-      restarts: next('restarts'),
-      reason: change.reason ?? null,
+      ...states,
+      reason: change.reason ?? (isSame ? before.reason : null),
       changedBy: caller.identity,
-      since: tx.now,
+      since: isSame ? before.since : tx.now,
       settings: mergedSettings(before?.settings ?? {}, change.settings),
     }
     await saveGate(tx, gate)
-    if (opens && isTripped && agentId !== '') await settleBacklog(context, tx, { agentId, projectId }, change.backlog!)
+    if (untrips.length > 0 && agentId !== '') await settleBacklog(context, tx, { agentId, projectId }, change.backlog!)
     await context.append(tx, projectId, [gateEvent(change.agent?.handle, agentId, gate)])
     return (await readGates(tx, projectId, agentId)).effective
   })
 }
+
+const fields = ['nudges', 'restarts'] as const
+
+const isGiven = (change: GateChange, field: 'nudges' | 'restarts'): boolean => change[field] !== undefined
 
 async function requireProof(
   { findProof }: GateContext,
@@ -114,16 +119,16 @@ async function settleBacklog(
   { agentId, projectId }: { readonly agentId: string; readonly projectId: string },
   backlog: Backlog,
 ): Promise<void> {
+  if (!(await lockAgent(tx, agentId))) return
   const recovery = await findRecovery(tx, agentId, projectId)
-  const reason = backlog === 'digest' ? null : await findReason(tx, agentId)
+  const reason = backlog === 'skip' ? await findReason(tx, agentId) : null
   await saveRecovery(tx, {
     ...recovery,
-    inFlight: null,
     abandoned: 0,
     acts: [],
-    actedFor: reason?.key ?? recovery.actedFor,
+    actedFor: reason ? skipKey(reason) : recovery.actedFor,
   })
-  if (backlog !== 'digest' || !(await findAgentById(tx, agentId))) return
+  if (backlog !== 'digest') return
   const ids = await announceWaiting(tx, agentId)
   tx.onCommit(() => ids.forEach(changed))
 }

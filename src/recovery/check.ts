@@ -14,7 +14,7 @@ import { unpark } from './parking.ts'
 import { readFacts } from './read-facts.ts'
 import { deferredEvent, gateEvent, pulseEvent, recoveryEvent } from './recovery-event.ts'
 import { isSame, step } from './step.ts'
-import { isCalm, justStarted, watch } from './watchfulness.ts'
+import { endLook, isCalm, justStarted, watch } from './watchfulness.ts'
 
 /** The time between two looks, in ms. */
 export const checkEveryMs = 30_000
@@ -53,6 +53,7 @@ export function recoverySweep(context: CheckContext): Sweep {
         after = page.length < batchMax ? undefined : page.at(-1)!.id
       }
       stale = still
+      seen = endLook(seen, { wall: clock.now(), steady: steady() })
       return false
     },
   }

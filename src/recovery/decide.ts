@@ -43,7 +43,11 @@ const goneAfterMs = 2 * 60_000
 
 const staleMs = ({ gate }: Facts): number => gate.settings.staleAfterSeconds * second
 const bootMs = ({ gate }: Facts): number => gate.settings.bootTimeoutSeconds * second
-const stateOf = ({ session, now }: Facts) => presenceOf(session ?? undefined, now).state
+/** A question stays open, and a draft stays, until something else is reported: a hook says it once. Any other report grows old. */
+const stateOf = ({ session, now }: Facts) =>
+  session?.state === 'waitingOnApproval' || session?.state === 'userTyping'
+    ? session.state
+    : presenceOf(session ?? undefined, now).state
 const isBridgeHere = ({ recovery: { bridgeAt }, now }: Facts): boolean =>
   bridgeAt !== null && Math.abs(now - bridgeAt) <= accountStaleMs
 const hasBridge = ({ recovery: { bridge } }: Facts): boolean => bridge !== null
@@ -87,7 +91,7 @@ const withSession: readonly Rule[] = [
   {
     action: 'nothing',
     reason: 'acted_already',
-    when: ({ recovery, reason }) => recovery.actedFor === reason!.key,
+    when: ({ recovery, reason }) => [reason!.key, skipKey(reason!)].includes(recovery.actedFor ?? ''),
   },
   { action: 'wait', reason: 'gate_tripped', when: ({ gate }) => gate.nudges === 'tripped' },
   { action: 'wait', reason: 'gate_disabled', when: ({ gate }) => gate.nudges === 'disabled' },
@@ -115,7 +119,7 @@ const withoutSession: readonly Rule[] = [
   {
     action: 'nothing',
     reason: 'acted_already',
-    when: (facts) => facts.recovery.actedFor === restartKey(facts),
+    when: (facts) => [restartKey(facts), skipKey(facts.reason!)].includes(facts.recovery.actedFor ?? ''),
   },
   {
     action: 'pulse',
@@ -148,13 +152,16 @@ export function restartKey({ reason, former }: Facts): string {
   return `${reason?.key ?? ''} after ${former?.id ?? ''}`
 }
 
+/** The reason of a person's choice to leave alone what waits: no act of either kind is for it. Pure. */
+export const skipKey = ({ key }: { readonly key: string }): string => `skipped ${key}`
+
 /** Whether a look finds its agent without a sign of life while something waits: two such looks in a row are needed for an act. Pure. */
 export function isStale(facts: Omit<Facts, 'staleRounds'>): boolean {
   const { reason } = decide({ ...facts, staleRounds: 1 })
   return reason === 'first_stale_look'
 }
 
-/** What became of the act in flight. `held`: nothing yet. Pure. Source: S3-9. */
+/** What became of the act in flight. `held`: nothing yet. While nothing can be told of the agent, none is abandoned. Pure. Source: S3-9. */
 export function afterAct(facts: Facts): 'held' | 'cleared' | 'abandoned' {
   const { recovery, session, now } = facts
   const { inFlight } = recovery
@@ -168,8 +175,12 @@ export function afterAct(facts: Facts): 'held' | 'cleared' | 'abandoned' {
       id !== sessionId && createdAt > since && (processStartedAt === null || processStartedAt >= since - skewMs)
     if (mode === 'restart' && isNew && actedAt >= createdAt) return 'cleared'
   }
+  if (isUntold(facts)) return 'held'
   return now - since > bootMs(facts) ? 'abandoned' : 'held'
 }
+
+/** Whether the fault may be on this side, or the agent cannot answer: that time is not its own. Pure. */
+export const isUntold = ({ trouble, recovery, now }: Facts): boolean => trouble !== null || isParked(recovery, now)
 
 /** The clocks of a harness and of the gateway may differ by this much. */
 const skewMs = 5_000

@@ -8,6 +8,8 @@ import { parkSubscriptions, unparkSubscriptions } from '../wakes/store/park-subs
 import type { RecoveryContext } from './context.ts'
 import { recoveryEvent } from './recovery-event.ts'
 
+const sameMs = 60_000
+
 /** What a harness says of its limit. `until`: ms since the epoch; null: until a person acts. */
 interface ParkInput {
   readonly until: number | null
@@ -38,7 +40,12 @@ export async function park(context: RecoveryContext, caller: Caller, input: Park
     await saveRecovery(tx, { ...before, parked })
     await parkSubscriptions(tx, id, parked.until)
     const about = { change: 'parked', reason, until: input.until, since } as const
-    const isSame = before.parked?.until === parked.until && before.parked.reason === reason
+    const known = before.parked
+    // A harness says the same limit again and again, each time a little differently.
+    const isSame =
+      known?.reason === reason &&
+      known.isOpen === parked.isOpen &&
+      (known.isOpen || Math.abs(known.until - parked.until) < sameMs)
     if (!isSame)
       await context.append(tx, projectId, [recoveryEvent('recovery.parked', { id, handle: identity }, about)])
     return parked

@@ -1,5 +1,5 @@
 import { type Parked, parkedMsMax, type Recovery, type RecoveryMode } from '../registry/recovery/recovery.ts'
-import { afterAct, type Decision, decide, restartKey } from './decide.ts'
+import { afterAct, type Decision, decide, isUntold, restartKey } from './decide.ts'
 import { evidenceOf } from './evidence.ts'
 import { type Facts, hourMs } from './facts.ts'
 
@@ -33,6 +33,9 @@ export function step(facts: Facts): Step {
   const end = afterAct(facts)
   const ended = recovery.inFlight && end !== 'held' ? { how: end, ...recovery.inFlight } : null
   if (ended) recovery = { ...recovery, inFlight: null, abandoned: end === 'cleared' ? 0 : recovery.abandoned + 1 }
+  // The act has its whole time from the last such look on.
+  else if (recovery.inFlight && isUntold(facts))
+    recovery = { ...recovery, inFlight: { ...recovery.inFlight, since: now } }
   const decision = decide({ ...facts, recovery })
   const isWaiting = decision.reason === 'waiting_on_person'
   const deferrals = isWaiting ? Math.min(recovery.deferrals + 1, deferralsMax + 1) : 0
@@ -48,6 +51,7 @@ export function isSame(
   { recovery: after, decision, ended, unparked, parkedUntil }: Step,
 ): boolean {
   if (ended || unparked || parkedUntil !== null || before.deferrals !== after.deferrals) return false
+  if (before.inFlight?.since !== after.inFlight?.since) return false
   const isQuiet = decision.action === 'nothing' || decision.action === 'wait' || decision.action === 'park'
   return isQuiet && before.decision?.reason === decision.reason
 }

@@ -29,5 +29,12 @@ export function watch({ last, calm, hasGap }: Watchfulness, look: Look, everyMs:
   return { last: look, calm: isOdd ? 0 : calm + 1, hasGap: hasGap || isOdd }
 }
 
+/** The end of a look: its own time is no gap, and a step of the clock within it is one. Pure. */
+export function endLook(seen: Watchfulness, look: Look): Watchfulness {
+  if (seen.last === null) return seen
+  const isOdd = Math.abs(look.wall - seen.last.wall - (look.steady - seen.last.steady)) > slackMs
+  return { last: look, calm: isOdd ? 0 : seen.calm, hasGap: seen.hasGap || isOdd }
+}
+
 /** Whether two looks in a row were as they should be. Pure. */
 export const isCalm = ({ calm }: Watchfulness): boolean => calm >= calmLooks

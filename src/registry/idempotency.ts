@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import { Semaphores } from '../lib/semaphores.ts'
 import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
+import type { Caller } from './callers/caller.ts'
 import { endResult, findResult, insertResult, removeResult, removeResults } from './idempotency-store.ts'
 
 /** The caller's key of a request, and a fingerprint of the request. A repeat has both. */
@@ -8,6 +9,10 @@ export interface Idempotency {
   readonly key: string
   readonly fingerprint: string
 }
+
+/** Whose key it is: all operators have one id, so each of their own keys counts for itself. Pure. */
+export const keyOwner = ({ kind, id, keyId }: Pick<Caller, 'kind' | 'id' | 'keyId'>): string =>
+  kind === 'operator' ? keyId : id
 
 /** A caller's keys for mail. Its keys for tasks have one scope for each agent that it sends to: the agent's id. */
 export const mailScope = 'mail'

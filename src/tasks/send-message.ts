@@ -5,7 +5,7 @@ import type { Agent } from '../registry/agents/agent.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
 import { operatorId } from '../registry/agents/identity.ts'
 import { type Caller, partyFrom } from '../registry/callers/caller.ts'
-import { findFirstResult, type Idempotency, keepResult } from '../registry/idempotency.ts'
+import { findFirstResult, type Idempotency, keepResult, keyOwner } from '../registry/idempotency.ts'
 import type { Receivers, TakeSend } from '../registry/mail/send-limits.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { operatorIdentity } from '../words/callers.ts'
@@ -59,7 +59,7 @@ export function sendMessage(
       if (!idempotency) context.sends.check(caller, receiversOf(agent))
       return storeMessage(context, caller, agent, input, take)
     })
-  return idempotency ? context.repeats.run(caller.id, agent.id, idempotency, send) : send()
+  return idempotency ? context.repeats.run(keyOwner(caller), agent.id, idempotency, send) : send()
 }
 
 function storeMessage(
@@ -88,7 +88,7 @@ async function findRepeat(
   agent: Agent,
   input: SendMessageInput,
 ): Promise<Task | undefined> {
-  const taskId = input.idempotency && (await findFirstResult(tx, caller.id, agent.id, input.idempotency))
+  const taskId = input.idempotency && (await findFirstResult(tx, keyOwner(caller), agent.id, input.idempotency))
   return taskId === undefined ? undefined : findTask(tx, taskId)
 }
 
@@ -123,7 +123,7 @@ async function receive(
   const { bytes } = message
   requireRoomForMessage(task, message)
   // The first write: if another gateway has just used the key, only this request runs again.
-  if (sending.idempotency) await keepResult(tx, caller.id, agent.id, sending.idempotency, task.id)
+  if (sending.idempotency) await keepResult(tx, keyOwner(caller), agent.id, sending.idempotency, task.id)
   const { event: mail } = await context.recordMail(tx, {
     sender: caller,
     recipientId: recipient.id,

@@ -24,6 +24,11 @@ const live: readonly Case[] = [
   ['a turn is open, for an hour already', factsOf({ session: present('active') }), 'wait turn_open'],
   ['it waits for an approval', factsOf({ session: present('waitingOnApproval') }), 'wait waiting_on_person'],
   ['a person types', factsOf({ session: present('userTyping') }), 'wait draft_in_composer'],
+  [
+    'an approval that a hook reported an hour ago, and nothing since',
+    factsOf({ session: { ...present('waitingOnApproval'), presenceAt: noon - hour } }),
+    'wait waiting_on_person',
+  ],
   ['it is seen idle', factsOf({ session: present('idle') }), 'nudge silent_with_reason'],
   [
     'its session started three minutes ago',

@@ -93,3 +93,29 @@ test('a tripped gate opens with a wake test that came full circle since, and wit
   const wakes = await receiver.waitFor(4)
   expect(wakes.at(-1)!.body).toMatchObject({ eventType: 'wake/digest', payload: { reason: 'waiting' } })
 })
+
+test('a tripped gate is not opened on a way around the proof', async () => {
+  await using gateway = await startGateway()
+  await gateway.call('PATCH', '/v1/gate', { nudges: 'tripped', restarts: 'tripped', reason: 'too many' })
+  for (const change of [{ nudges: 'disabled' }, { restarts: 'disabled', backlog: 'off' }]) {
+    const { status, body } = await gateway.call('PATCH', '/v1/gate', change)
+    expect([status, body.field]).toEqual([400, 'proof'])
+  }
+  await gateway.call('PATCH', '/v1/gate', { settings: { nudgesPerHour: 2 }, backlog: 'off' })
+  expect(await gateOf(gateway)).toMatchObject({ nudges: 'tripped', restarts: 'tripped', reason: 'too many' })
+})
+
+test('the operator of one project neither sees nor changes the recovery of another', async () => {
+  await using gateway = await startGateway()
+  await gateway.call('POST', '/v1/projects', { project: 'web' })
+  const web = { 'Rouse-Project': 'web' }
+  await gateway.call('POST', '/v1/agents', { handle: 'zoe', access: 'public' }, { headers: web })
+  const { body: made } = await gateway.call('POST', '/v1/operator-keys', { role: 'manager', projects: ['default'] })
+  const as = { key: made.operatorKey }
+  const answers = await Promise.all([
+    gateway.call('GET', '/v1/recovery?agent=web:@zoe', undefined, as),
+    gateway.call('DELETE', '/v1/parked?agent=web:@zoe', undefined, as),
+    gateway.call('PATCH', '/v1/gate', { agent: 'web:@zoe', nudges: 'disabled' }, as),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
+})

@@ -99,3 +99,28 @@ test('a subscription that is made meanwhile waits too, and an instant that canno
     (count) => count > 0,
   )
 })
+
+test('a limit that turns out shorter holds no longer than that', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+  await gateway.call('PUT', '/v1/parked', { until: null, reason: 'usage-limit' }, { key: donna.key })
+  await gateway.send('donna', 'waits')
+  const until = new Date(clock.now() + limitMs).toISOString()
+  for (let n = 0; n < 3; n++) {
+    await gateway.call('PUT', '/v1/parked', { until, reason: 'usage-limit' }, { key: donna.key })
+  }
+  await advanceUntil(
+    clock,
+    2_000,
+    async () => receiver.wakes.length,
+    (count) => count > 0,
+  )
+  expect(clock.now()).toBeGreaterThanOrEqual(Date.parse(until))
+  expect(clock.now()).toBeLessThan(Date.parse(until) + limitMs)
+  // Said three times, and told once.
+  const told = await eventsOf(gateway, 'recovery.parked')
+  expect(told.map(({ data }) => data.until)).toEqual([null, until])
+})

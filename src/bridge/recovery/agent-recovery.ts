@@ -102,7 +102,11 @@ export class AgentRecovery {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    await this.restarts.settle(signal)
+    // What cannot be settled starts nothing, and must not keep the gateway from hearing of limits and of this bridge.
+    const unsettled = await this.restarts.settle(signal).then(
+      () => undefined,
+      (error: Error) => error,
+    )
     const { unsent } = this.#parking
     if (unsent) {
       this.#parking.sent(unsent, await this.#calls.park(unsent, signal))
@@ -117,7 +121,8 @@ export class AgentRecovery {
     }
     this.#isOldSaid = false
     this.#parking.told(heard.parked ?? null)
-    if (heard.order) await this.restarts.carryOut(heard.order, signal)
+    if (unsettled) throw unsettled
+    if (heard.order && !heard.parked) await this.restarts.carryOut(heard.order, signal)
   }
 
   async #account(signal: AbortSignal): Promise<Account> {

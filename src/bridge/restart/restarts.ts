@@ -59,12 +59,12 @@ export class Restarts {
     return this.#records.proof(this.#agent)?.recipe === recipeHash(this.recipe) ? 'proven' : 'unproven'
   }
 
-  /** Whether a start is under way: another one waits for its end. */
+  /** Whether a start is under way, or what decides about one: another one waits for its end. */
   get isStarting(): boolean {
-    return this.#starting !== undefined
+    return this.#isHeld || this.#starting !== undefined
   }
 
-  /** Carries no order out until it is disposed of: a proof runs. */
+  /** Nothing else is started until it is disposed of. Only where `isStarting` is false. */
   hold(): Disposable {
     this.#isHeld = true
     return {
@@ -99,7 +99,9 @@ export class Restarts {
   async carryOut(order: Order, signal: AbortSignal): Promise<void> {
     const { calls, clock, note } = this.#parts
     const { recipe } = this
-    if (order.mode !== 'restart' || order.deadlineAt <= clock.now() || this.isStarting || this.#isHeld) return
+    if (order.mode !== 'restart' || order.deadlineAt <= clock.now() || this.isStarting) return
+    // Before anything is waited for: a proof may begin meanwhile.
+    using _held = this.hold()
     const refusal = await this.#refusal(signal)
     if (refusal !== undefined || recipe === undefined) {
       const id = this.#records.begin(this.#agent, order.epoch, recipe ? recipeHash(recipe) : '')

@@ -58,8 +58,12 @@ export async function startProcess(recipe: Recipe, starting: Starting): Promise<
   if (start === undefined) throw new Error(`it ended at once${started.ending() ? `: ${started.ending()}` : ''}`)
   recorded(started.pid, start)
   // Whole, or not there. A process that was started plainly has its environment.
-  writeFileSync(`${go}.new`, recipe.terminal === 'tmux' ? exports(own) : '', { mode: 0o600 })
-  renameSync(`${go}.new`, go)
+  try {
+    writeFileSync(`${go}.new`, recipe.terminal === 'tmux' ? exports(own) : '', { mode: 0o600 })
+    renameSync(`${go}.new`, go)
+  } finally {
+    rmSync(`${go}.new`, { force: true })
+  }
   started.begin(starting.prompt)
   // It has removed it itself, unless it was killed: there may be secrets in it.
   return { ...started, clean: () => rmSync(go, { force: true }) }

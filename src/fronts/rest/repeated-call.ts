@@ -3,7 +3,7 @@ import { Problem } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import { beginCall, callScope, endCall, type Idempotency } from '../../registry/idempotency.ts'
+import { beginCall, callScope, endCall, type Idempotency, keyOwner } from '../../registry/idempotency.ts'
 import type { SecretBox } from '../../security/secret.ts'
 import { isAct } from '../access/changes.ts'
 import type { RestOperation } from '../access/operation.ts'
@@ -43,8 +43,7 @@ export async function runOnce(
 ): Promise<unknown> {
   const key = isRepeatable(call.operation) ? idempotencyKey(call.header('idempotency-key')) : undefined
   if (key === undefined) return act()
-  // All operators have one id.
-  const callerId = call.caller.kind === 'operator' ? call.caller.keyId : call.caller.id
+  const callerId = keyOwner(call.caller)
   const keyed = { callerId, idempotency: { key, fingerprint: fingerprintOf(call) } }
   return context.repeats.run(callerId, callScope, keyed.idempotency, async () => {
     const first = await beginCall(context.db, keyed)

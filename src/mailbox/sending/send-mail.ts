@@ -5,7 +5,7 @@ import { cutLine, firstLine } from '../../lib/words.ts'
 import { isFarAddress, resolveAddress } from '../../registry/agents/addresses.ts'
 import { isOperatorAddress } from '../../registry/agents/identity.ts'
 import { type Caller, nameIn } from '../../registry/callers/caller.ts'
-import { findFirstResult, type Idempotency, keepResult, mailScope } from '../../registry/idempotency.ts'
+import { findFirstResult, type Idempotency, keepResult, keyOwner, mailScope } from '../../registry/idempotency.ts'
 import type { Receivers, TakeSend } from '../../registry/mail/send-limits.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { MessageType } from '../../words/mail.ts'
@@ -62,7 +62,7 @@ export async function sendMail(
       await lookUpFirst(context, caller, input, idempotency)
       return storeNewMail(context, caller, input, idempotency, take)
     })
-  const id = await (idempotency ? context.repeats.run(caller.id, mailScope, idempotency, send) : send())
+  const id = await (idempotency ? context.repeats.run(keyOwner(caller), mailScope, idempotency, send) : send())
   return readMail(context.db, caller, id)
 }
 
@@ -75,7 +75,7 @@ function storeNewMail(
   take: TakeSend,
 ): Promise<string> {
   return context.db.transaction(async (tx) => {
-    const first = idempotency && (await findFirstResult(tx, caller.id, mailScope, idempotency))
+    const first = idempotency && (await findFirstResult(tx, keyOwner(caller), mailScope, idempotency))
     if (first !== undefined) return first
     const answered = input.inReplyTo === undefined ? undefined : await requireAnswered(tx, caller, input.inReplyTo)
     const destination = await resolveDestination(tx, caller, input.to, answered)
@@ -83,7 +83,7 @@ function storeNewMail(
     await take(tx, receiversOf(destination))
     const id = newMessageId(tx.now)
     // Only a message that is sent uses up its key: a refused one may be repeated.
-    if (idempotency) await keepResult(tx, caller.id, mailScope, idempotency, id)
+    if (idempotency) await keepResult(tx, keyOwner(caller), mailScope, idempotency, id)
     const message = await storeMail(context, tx, caller, { id, subject, input, answered, destination })
     context.usage.add(tx, caller, bytesOfMail(message))
     return id
@@ -199,7 +199,7 @@ async function lookUpFirst(
     if (to === undefined || inReplyTo !== undefined || isOperatorAddress(to) || !isFarAddress(caller, to)) return
     await resolveAddress(db, caller, to)
   } catch (error) {
-    const isRepeat = idempotency && (await findFirstResult(db, caller.id, mailScope, idempotency)) !== undefined
+    const isRepeat = idempotency && (await findFirstResult(db, keyOwner(caller), mailScope, idempotency)) !== undefined
     if (!isRepeat) throw error
   }
 }

@@ -34,6 +34,8 @@ const notExcluded = sql`agent_id not in (${sql.join(
 // The end of the range is stored with the lease: a digest that is sent again after a crash covers the same events.
 // A stream is written to by the gateway that it is connected to.
 const isOurs = sql`(stream_gateway is null or stream_gateway = ${p('gatewayId')})`
+/** A run that was under way when its agent was parked may have left an earlier time. Source: D50. */
+const isNotParked = lateFilter(sql`parked_until is null or parked_until <= ${p('now')}`)
 const leaseWhere = (condition: SQL) =>
   statement<
     { owner: string; gatewayId: string; now: number; leasedUntil: number; limit: number },
@@ -42,7 +44,7 @@ const leaseWhere = (condition: SQL) =>
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
   where id ${inOnce(sql`select id from subscription
-    where due_at <= ${p('now')} and ${condition} and ${isOurs} order by due_at ${limited} ${skipLocked}`)}
+    where due_at <= ${p('now')} and ${condition} and ${isOurs} and ${isNotParked} order by due_at ${limited} ${skipLocked}`)}
   returning ${subscriptionColumns}`)
 // Late, because only the index of what is due finds it: in a store that was small PostgreSQL read the index of all that are active.
 const isActive = lateFilter(sql`status = 'active'`)

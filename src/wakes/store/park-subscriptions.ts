@@ -6,14 +6,15 @@ const park = statement<{
   agentId: string
   until: number
 }>(sql`update subscription set parked_until = ${p('until')}, resume_with_digest = 1,
-    due_at = case when lease_owner is null and due_at < ${p('until')} then cast(${p('until')} as bigint) else due_at end
+    due_at = case when lease_owner is null and (due_at < ${p('until')} or due_at = parked_until) then cast(${p('until')} as bigint)
+      else due_at end
   where agent_id = ${p('agentId')} and kind = 'wake'`)
 const unpark = statement<
   { agentId: string; now: number },
   { id: string }
 >(sql`update subscription set parked_until = null,
     resume_with_digest = case when due_at is null then 0 else resume_with_digest end,
-    due_at = case when lease_owner is null and due_at = parked_until and due_at > ${p('now')} then cast(${p('now')} as bigint) else due_at end
+    due_at = case when lease_owner is null and due_at > ${p('now')} then cast(${p('now')} as bigint) else due_at end
   where agent_id = ${p('agentId')} and kind = 'wake' and parked_until is not null returning id`)
 
 /** Has nothing sent to an agent before an instant (ms since the epoch): what falls due until then goes at that time. Source: D50. */

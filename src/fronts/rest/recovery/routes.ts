@@ -34,7 +34,7 @@ export const recoveryRoutes = [
     query: agentQuery,
     handle: async ({ caller, query }, { recovery }) => {
       const { items, nextPageToken } = await agentsOf(recovery, caller, query)
-      return { recovery: await Promise.all(items.map((agent) => viewOf(recovery, agent))), nextPageToken }
+      return { recovery: await inTurn(items, (agent) => viewOf(recovery, agent)), nextPageToken }
     },
   }),
   route('GET /v1/heartbeat', {
@@ -44,7 +44,7 @@ export const recoveryRoutes = [
     query: agentQuery,
     handle: async ({ caller, query }, { recovery }) => {
       const { items, nextPageToken } = await agentsOf(recovery, caller, query)
-      const heartbeats = await Promise.all(items.map((agent) => heartbeatOf(recovery, agent)))
+      const heartbeats = await inTurn(items, (agent) => heartbeatOf(recovery, agent))
       return { intervalSeconds: checkEveryMs / 1_000, heartbeats, nextPageToken }
     },
   }),
@@ -162,6 +162,13 @@ async function heartbeatOf(context: GateContext, agent: Named): Promise<Heartbea
   return { agent: agent.handle, bypassedBy, lastPulseAt }
 }
 
+/** One agent after the other: each costs some queries, and a page has many. */
+async function inTurn<Item, View>(items: readonly Item[], view: (item: Item) => Promise<View>): Promise<View[]> {
+  const views: View[] = []
+  for (const item of items) views.push(await view(item))
+  return views
+}
+
 type Db = GateContext['db']
 
 /** The agents that a caller sees: itself, one that the operator names, or a page of the project. */
@@ -204,5 +211,9 @@ async function namedAgent(db: Db, caller: Caller, address: string | undefined): 
     })
   }
   const agent = await findAgentById(db, id)
+  // Another project's agents are the business of its own operators: name the project in the header.
+  if (agent && agent.projectId !== caller.projectId) {
+    throw new Problem('agent-not-found', { field: 'agent', detail: `agent: ${address} is of another project.` })
+  }
   return agent && { id: agent.id, handle: agent.handle, projectId: agent.projectId }
 }
