@@ -70,6 +70,12 @@ export const taskCases = together<Scene & { readonly path: string }>(
     rest('tasks/messages', 'All messages of a task, the oldest first.', ({ path, lola }) =>
       get(`${path}/messages`, lola),
     ),
+    rest('needs/list', 'A task of the operator waits for an answer.', async ({ gateway, donna }) => {
+      const { id } = await gateway.send('@donna', '', { message: { ...message, role: 'ROLE_USER' } })
+      const ask7 = { to: 'input-required', expectedVersion: 1, message: 'Which PR 7?' }
+      await done(gateway, ask('POST', `/v1/tasks/${id}/transitions`, ask7, donna))
+      return get('/v1/needs')
+    }),
   ],
 )
 
@@ -171,6 +177,7 @@ export const subscriptionCases = together<SubscribedScene>(
       ask('POST', '/v1/wake-subscriptions', subscription('https://harness.example/wake'), donna),
     ),
     rest('subscriptions/remove', 'A subscription ends.', ({ path, donna }) => ask('DELETE', path, undefined, donna)),
+    rest('deliveries/list', 'What was sent to all receivers, the newest first.', () => get('/v1/deliveries')),
   ],
 )
 
