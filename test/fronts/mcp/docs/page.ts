@@ -29,6 +29,9 @@ HTTP the gateway itself answers \`/mcp\`, for clients of the protocol of 2025 (w
 without a session starts a [session](api.md#sessions-and-presence), with the surface that belongs to the client's name; it ends when the agent is
 silent.
 
+A hosted client that signs its user in, instead of sending a key, finds the issuer from the 401 of \`/mcp\`: see [clients that sign
+in](keys.md#clients-that-sign-in).
+
 ## What is the same for all tools
 
 - **A result** has its content twice: \`structuredContent\`, with the schema that the tool declares, and the same as text. Long texts are cut, and
