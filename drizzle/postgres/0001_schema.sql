@@ -557,6 +557,8 @@ create table recovery (
   bridge        text,                      -- JSON: the account of its bridge
   bridge_at     bigint 
 );
+-- The agents of a project that are parked.
+create index recovery_parked on recovery (project_id, parked_since) where parked_until is not null;
 
 -- What recovery may do: for a project (agent_id is ''), and for an agent of it. A project without a row is tripped.
 create table gate (

@@ -5,7 +5,7 @@ import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sending } from '../a2a/wire.ts'
-import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { servedMs } from '../support/served-time.ts'
 import { refusalOf } from './raw-client.ts'
 
@@ -15,6 +15,7 @@ let client: Client
 
 beforeAll(async () => {
   gateway = await startGateway({ env: { ROUSE_BLOCKING_TIMEOUT: '0' } })
+  await liftRates(gateway)
   mallory = await gateway.addAgent('mallory')
   client = new Client(String(gateway.grpcTarget), credentials.createInsecure())
 })

@@ -56,9 +56,8 @@ const parkedAmong = new ListStatement<object, { agentId: string; until: number; 
   (ids) => sql`select agent_id as "agentId", parked_until as "until", parked_open as "open", parked_reason as "reason"
     from recovery where agent_id in (${ids}) and parked_until is not null`,
 )
-// By the agents: the table has no index of projects.
 const parkedIn = statement<{ projectId: string; now: number; limit: number }, Row>(
-  sql`select ${columns} from recovery where agent_id in (select id from agent where project_id = ${p('projectId')})
+  sql`select ${columns} from recovery where project_id = ${p('projectId')}
     and parked_until > ${p('now')} order by parked_since ${limited}`,
 )
 const remove = statement<{ agentId: string }>(sql`delete from recovery where agent_id = ${p('agentId')}`)

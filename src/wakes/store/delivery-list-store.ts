@@ -2,10 +2,10 @@ import type { Reader } from '../../storage/database.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 import { type Delivery, type DeliveryOutcome, findDelivery } from './delivery-store.ts'
 
-/** Entries of the index that one statement reads: two ms or three. */
-const windowSize = 1_000
+/** Entries of the index that one statement reads: a ms or two. */
+const windowSize = 500
 /** After so many a page ends, however few it has found; its token goes on from there. */
-const windowsMax = 5
+const windowsMax = 10
 
 /** A delivery in the list of all subscriptions, before its record is read. */
 export interface DeliveryEntry {
@@ -23,13 +23,14 @@ interface Row extends DeliveryEntry {
   readonly kind: string | null
 }
 
+// The index of event ids is one of an expression on PostgreSQL.
 const newest = statement<
   { before: string; limit: number },
   Row
 >(sql`select d.subscription_id as "subscriptionId", d.event_id as "eventId",
     d.outcome, d.next_attempt_at as "nextAttemptAt", d.updated_at as "updatedAt", s.agent_id as "agentId", s.project_id as "projectId", s.kind
   from delivery d left join subscription s on s.id = d.subscription_id
-  where d.event_id < ${p('before')} order by d.event_id desc ${limited}`)
+  where d.event_id /*postgres || '' */ < ${p('before')} order by d.event_id /*postgres || '' */ desc ${limited}`)
 
 interface DeliveryQuery {
   readonly projectId: string
