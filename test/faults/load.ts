@@ -34,7 +34,7 @@ export class Load {
     this.#client = client
     this.#options = options
     // Agents that send and work as fast as they can: what they may is not what these tests are about.
-    const limits = { requestsPerMinute: 0, messagesPerMinute: 0 }
+    const limits = { requestsPerMinute: 0, messagesPerMinute: 0, megabytesPerMinute: 0 }
     const ready = insist(this.trouble, async () => {
       const { status } = await client.call('PATCH', '/v1/projects/default', { limits })
       if (status !== 200) throw new Error(`limits: ${status}`)
