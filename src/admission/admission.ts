@@ -109,7 +109,7 @@ export class Admission implements Disposable {
     }
   }
 
-  /** Whether requests are refused because the gateway has too much work. */
+  /** True: requests are refused because the gateway has too much work. */
   get isOverloaded(): boolean {
     return this.#overload.isOver()
   }

@@ -22,7 +22,7 @@ export interface Order {
   readonly originSessionId: string | null
 }
 
-/** What a bridge hears when it reports. */
+/** The answer to a bridge that reports. */
 interface Heard {
   readonly order: Order | null
   readonly gate: EffectiveGate
@@ -89,7 +89,7 @@ export async function beginAct(context: RecoveryContext, caller: Caller, epoch: 
   })
 }
 
-/** What a bridge says became of a restart. */
+/** The outcome of a restart, as its bridge reports it. */
 interface Outcome {
   readonly outcome: 'started' | 'failed' | 'refused'
   readonly detail?: string | undefined

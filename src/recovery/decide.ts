@@ -32,7 +32,7 @@ const reasons = {
 
 type Action = keyof typeof reasons
 
-/** What recovery does for an agent now, and the one word that says why. */
+/** The act of recovery for an agent now, and the one word that says why. */
 export type Decision = { readonly [A in Action]: { action: A; reason: (typeof reasons)[A][number] } }[Action]
 
 /** A row of the table: the first whose condition holds decides. */
@@ -58,7 +58,7 @@ const isSpent = (facts: Facts, mode: 'nudge' | 'restart'): boolean => {
 const isAbandoned = ({ gate, recovery }: Facts): boolean => recovery.abandoned >= gate.settings.abandonedMax
 const isClosing = ({ session }: Facts): boolean => session === null
 
-/** What stops every act, whoever it is for. */
+/** The reasons that stop every act, whoever it is for. */
 const everywhere: readonly Rule[] = [
   { action: 'wait', reason: 'clock_is_wrong', when: ({ trouble }) => trouble === 'clock_is_wrong' },
   { action: 'wait', reason: 'gateway_just_started', when: ({ trouble }) => trouble === 'gateway_just_started' },
@@ -155,13 +155,13 @@ export function restartKey({ reason, former }: Facts): string {
 /** The reason of a person's choice to leave alone what waits: no act of either kind is for it. Pure. */
 export const skipKey = ({ key }: { readonly key: string }): string => `skipped ${key}`
 
-/** Whether a look finds its agent without a sign of life while something waits: two such looks in a row are needed for an act. Pure. */
+/** True: a look finds its agent without a sign of life while something waits: two such looks in a row are needed for an act. Pure. */
 export function isStale(facts: Omit<Facts, 'staleRounds'>): boolean {
   const { reason } = decide({ ...facts, staleRounds: 1 })
   return reason === 'first_stale_look'
 }
 
-/** What became of the act in flight. `held`: nothing yet. While nothing can be told of the agent, none is abandoned. Pure. Source: S3-9. */
+/** The outcome of the act in flight. `held`: nothing yet. While nothing can be told of the agent, none is abandoned. Pure. Source: S3-9. */
 export function afterAct(facts: Facts): 'held' | 'cleared' | 'abandoned' {
   const { recovery, session, now } = facts
   const { inFlight } = recovery
@@ -179,7 +179,7 @@ export function afterAct(facts: Facts): 'held' | 'cleared' | 'abandoned' {
   return now - since > bootMs(facts) ? 'abandoned' : 'held'
 }
 
-/** Whether the fault may be on this side, or the agent cannot answer: that time is not its own. Pure. */
+/** True: the fault may be on this side, or the agent cannot answer: that time is not its own. Pure. */
 export const isUntold = ({ trouble, recovery, now }: Facts): boolean => trouble !== null || isParked(recovery, now)
 
 /** The clocks of a harness and of the gateway may differ by this much. */

@@ -5,7 +5,7 @@ import { type Facts, lifeOf } from './facts.ts'
 /** How much a finding is worth: it was seen, it follows from silence, or nothing is known. */
 type Grade = 'verified' | 'candidate' | 'unknown'
 
-/** What an agent may be: gone without a session, or silent in one. Staleness is never called idleness. Source: S3-11. */
+/** The state an agent may be in: gone without a session, or silent in one. Staleness is never called idleness. Source: S3-11. */
 export interface Finding {
   readonly kind: 'sunset' | 'idle_out_candidate'
   readonly grade: Grade
@@ -32,7 +32,7 @@ export function findingsOf(facts: Facts): Finding[] {
   return [{ kind: 'sunset', grade: said ? 'verified' : 'candidate', evidence: seenOf(facts) }]
 }
 
-/** What a decision looked at, for people and programs. Pure. */
+/** The facts behind a decision, for people and programs. Pure. */
 export function evidenceOf(facts: Facts): JsonObject {
   const { reason, session, former, route, recovery } = facts
   return {

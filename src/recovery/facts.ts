@@ -19,7 +19,7 @@ export interface Reason {
 export interface NudgeRoute {
   readonly subscriptionId: string
   readonly harnessTarget: HarnessTarget
-  /** Whether it has proved that it reaches the harness. */
+  /** True: it has proved that it reaches the harness. */
   readonly isProven: boolean
   /** When it last did, ms since the epoch; null or absent: never. */
   readonly provedAt?: number | null

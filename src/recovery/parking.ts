@@ -10,7 +10,7 @@ import { recoveryEvent } from './recovery-event.ts'
 
 const sameMs = 60_000
 
-/** What a harness says of its limit. `until`: ms since the epoch; null: until a person acts. */
+/** The limit that a harness reports. `until`: ms since the epoch; null: until a person acts. */
 interface ParkInput {
   readonly until: number | null
   readonly reason: ParkedReason

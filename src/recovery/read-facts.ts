@@ -57,7 +57,7 @@ async function strongestRoute(
 }
 
 /**
- * Whether a route has proved that it reaches the harness: a receiver has taken a wake, the reader of a stream has its harness's word, and a
+ * True: a route has proved that it reaches the harness: a receiver has taken a wake, the reader of a stream has its harness's word, and a
  * notification has begun a turn, because most harnesses ignore it. Pure. Source: S1-42, D14.
  */
 export function isProven({ harnessTarget, proved }: Pick<RouteRecord, 'harnessTarget' | 'proved'>): boolean {

@@ -7,9 +7,9 @@ import { type Facts, hourMs } from './facts.ts'
 const deferralsMax = 20
 const dayMs = 24 * hourMs
 
-/** What one look at an agent changes. */
+/** The changes of one look at an agent. */
 interface Step {
-  /** What is known after it. */
+  /** The state after it. */
   readonly recovery: Recovery
   readonly decision: Decision
   /** The act that ended. */
@@ -45,7 +45,7 @@ export function step(facts: Facts): Step {
   return { recovery: { ...recovery, decision: told }, decision, ended, isDeferred, ...park }
 }
 
-/** Whether a look changes nothing that is written. Pure. */
+/** True: a look changes nothing that is written. Pure. */
 export function isSame(
   { recovery: before }: Facts,
   { recovery: after, decision, ended, unparked, parkedUntil }: Step,

@@ -4,7 +4,7 @@ interface Look {
   readonly steady: number
 }
 
-/** What the looks so far say. `calm`: how many have passed since the start, or since a gap. */
+/** The result of the looks so far. `calm`: how many have passed since the start, or since a gap. */
 interface Watchfulness {
   readonly last: Look | null
   readonly calm: number
@@ -36,5 +36,5 @@ export function endLook(seen: Watchfulness, look: Look): Watchfulness {
   return { last: look, calm: isOdd ? 0 : seen.calm, hasGap: seen.hasGap || isOdd }
 }
 
-/** Whether two looks in a row were as they should be. Pure. */
+/** True: two looks in a row were as they should be. Pure. */
 export const isCalm = ({ calm }: Watchfulness): boolean => calm >= calmLooks

@@ -53,13 +53,13 @@ export class Restarts {
     return this.#parts.agent.restart
   }
 
-  /** Whether its recipe has worked, as it is written now. */
+  /** True: its recipe has worked, as it is written now. */
   get recipeState(): 'none' | 'unproven' | 'proven' {
     if (this.recipe === undefined) return 'none'
     return this.#records.proof(this.#agent)?.recipe === recipeHash(this.recipe) ? 'proven' : 'unproven'
   }
 
-  /** Whether a start is under way, or what decides about one: another one waits for its end. */
+  /** True: a start is under way, or what decides about one: another one waits for its end. */
   get isStarting(): boolean {
     return this.#isHeld || this.#starting !== undefined
   }
@@ -79,7 +79,7 @@ export class Restarts {
     return this.#records.open(this.#agent).find((record) => isRunning(record))
   }
 
-  /** Whether a process is one that it has started, or that one of those has. */
+  /** True: a process is one that it has started, or that one of those has. */
   hasStarted(pid: number | undefined): boolean {
     return pid !== undefined && this.#records.open(this.#agent).some((record) => isOfGroup(pid, record))
   }

@@ -7,7 +7,7 @@ const endMs = { term: 5_000, kill: 2_000, look: 50 } as const
 
 type Recorded = Pick<StartRecord, 'pid' | 'startedAt' | 'start'>
 
-/** Whether the process of a record runs: the same pid and the same start. Never by a name. */
+/** True: the process of a record runs: the same pid and the same start. Never by a name. */
 export function isRunning({ pid, startedAt, start }: Recorded): boolean {
   if (pid === null || startedAt === null) return false
   const found = processStart(pid)
@@ -16,12 +16,12 @@ export function isRunning({ pid, startedAt, start }: Recorded): boolean {
   return isSameProcess({ pid, startedAt }, { pid, startedAt: found.startedAt }) === 'yes'
 }
 
-/** Whether a process is in the group of a record: the harness itself, or what it has started. */
+/** True: a process is in the group of a record: the harness itself, or what it has started. */
 export function isOfGroup(pid: number, record: Recorded): boolean {
   return record.pid !== null && isRunning(record) && lookUp(pid)?.group === record.pid
 }
 
-/** Whether a session of the gateway speaks from a process of a record. */
+/** True: a session of the gateway speaks from a process of a record. */
 export function speaksFrom({ pid, startedAt }: KnownSession, record: Recorded): boolean {
   if (pid === undefined || startedAt === undefined || !isOfGroup(pid, record)) return false
   const found = processStart(pid)

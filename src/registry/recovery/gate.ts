@@ -1,7 +1,7 @@
 /** The strictest comes last. */
 const strictness = { enabled: 0, disabled: 1, tripped: 2 } as const
 
-/** Whether recovery may act. `tripped`: it stopped by itself, and a person looks first. Source: S3-10. */
+/** The permission of recovery to act. `tripped`: it stopped by itself, and a person looks first. Source: S3-10. */
 export type GateState = keyof typeof strictness
 
 /** The times and bounds of recovery, each in the unit of its name. */
@@ -27,7 +27,7 @@ export const settingDefaults: RecoverySettings = {
   maxContextTokens: 0,
 }
 
-/** What recovery may do in a project, or for an agent of it. */
+/** The acts recovery may do in a project, or for an agent of it. */
 export interface Gate {
   readonly projectId: string
   /** `''`: the project. */
@@ -41,7 +41,7 @@ export interface Gate {
   readonly settings: Partial<RecoverySettings>
 }
 
-/** What recovery may do for an agent, and why. */
+/** The acts recovery may do for an agent, and why. */
 export interface EffectiveGate {
   readonly nudges: GateState
   readonly restarts: GateState

@@ -166,7 +166,7 @@ function fromRow(row: Row): Recovery {
   }
 }
 
-/** Until when an agent is parked, ms since the epoch; null: it is not, or its time is over. */
+/** Until when an agent is parked, ms since the epoch; null: it is not. The time may be over. */
 export async function parkedUntilOf(db: Reader, agentId: string): Promise<number | null> {
   return (await db.get(parkedOf, { agentId }))?.until ?? null
 }

@@ -31,7 +31,7 @@ export type ParkedReason = (typeof parkedReasons)[number]
 /** Why an agent's bridge can start its harness anew: it has a recipe, and that was tried. */
 type RestartRecipe = 'none' | 'unproven' | 'proven'
 
-/** What a bridge says of itself and of the harness of one agent. Instants are ISO 8601. */
+/** A bridge's report of itself and of the harness of one agent. Instants are ISO 8601. */
 export interface BridgeAccount {
   readonly startedAt: string
   /** How often it was started. */
@@ -44,11 +44,11 @@ export interface BridgeAccount {
   readonly harness?: string | undefined
   /** The process of the harness that it sees. */
   readonly process?: { readonly pid: number; readonly startedAt: string } | undefined
-  /** Whether a conversation of the agent is open there. */
+  /** True: a conversation of the agent is open there. */
   readonly seen: boolean
 }
 
-/** What recovery knows of an agent. */
+/** The knowledge of recovery about an agent. */
 export interface Recovery {
   readonly agentId: string
   readonly projectId: string
@@ -87,7 +87,7 @@ export const noRecovery = (agentId: string, projectId: string): Recovery => ({
   bridgeAt: null,
 })
 
-/** Whether an agent begins no turn now. Pure. */
+/** True: an agent begins no turn now. Pure. */
 export function isParked({ parked }: Pick<Recovery, 'parked'>, now: number): boolean {
   return parked !== null && parked.until > now
 }
