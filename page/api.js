@@ -51,6 +51,20 @@ export async function call(method, path, { query, body, headers } = {}) {
 
 export const get = (path, query) => call('GET', path, { query })
 
+/** Exchanges the code of a sign-in link for the key that it stands for. It works once. */
+export async function exchangeCode(code) {
+  const options = {
+    method: 'POST',
+    headers: { authorization: `Bearer ${code}` },
+    cache: 'no-store',
+    credentials: 'omit',
+  }
+  const answer = await fetch('/page/sign-in', { ...options, redirect: 'error', referrerPolicy: 'no-referrer' })
+  const view = await answer.json()
+  if (!answer.ok) throw new Refused(answer.status, view)
+  return view.key
+}
+
 /** Reads the pages of a list, up to a number of them. */
 export async function pages(path, query, name, pagesMax = 4) {
   const items = []

@@ -1,9 +1,10 @@
 import { get, Refused, readable, useProject } from './api.js'
 import { note } from './dialog.js'
-import { keep, keyOfOtherTabs, signOut, whenSignedOut } from './key.js'
+import { keyOfOtherTabs, signOut, whenSignedOut } from './key.js'
 import { follow } from './live.js'
 import { linkTo, readPlace } from './router.js'
 import { line, say } from './show.js'
+import { signInForm, takeLink } from './sign-in.js'
 import { html, nothing, render } from './vendor/lit.js'
 import * as agent from './views/agent.js'
 import * as agents from './views/agents.js'
@@ -67,7 +68,7 @@ async function act(done, change) {
 }
 
 function draw() {
-  render(app.caller ? page() : signIn(), root)
+  render(app.caller ? page() : signInForm(begin), root)
 }
 
 function page() {
@@ -105,23 +106,6 @@ function toMain(event) {
 }
 
 const titleOf = (view) => (typeof view?.title === 'function' ? view.title(tools) : (view?.title ?? 'No such page'))
-
-function signIn() {
-  const enter = async (event) => {
-    event.preventDefault()
-    const field = event.target.elements.key
-    keep(field.value.trim())
-    field.value = ''
-    if (!(await begin())) note('The gateway does not know this key.', true)
-  }
-  return html`<main class="sign-in"><h1>Rouse</h1>
-    <form @submit=${enter}>
-      <label for="key">Key of an agent or an operator</label>
-      <input id="key" name="key" type="password" required autocomplete="off" spellcheck="false" placeholder="rk_…">
-      <button class="main">Sign in</button>
-    </form>
-    <p class="dim">The admin key is in <code>.rouse/admin.key</code>. You see what the key may see. It stays in this tab until you sign out or close it.</p></main>`
-}
 
 let showing = 0
 
@@ -225,18 +209,19 @@ function end() {
   draw()
 }
 
-/** Begins anew with the same key, in another project. */
+/** Begins anew with the key that is kept, as after a link or in another project. */
 function restart() {
   end()
   void begin()
 }
 
 whenSignedOut(end)
-addEventListener('hashchange', () => {
+addEventListener('hashchange', async () => {
+  if (await takeLink()) return restart()
   if (app.caller === null) return
   void showPlace().then(() => document.querySelector('#main')?.focus())
 })
 // Ages grow, and some things wait for too long without any event.
 setInterval(() => void refresh(app.view?.listens === undefined), rereadMs)
 addEventListener('visibilitychange', () => void refresh())
-void begin()
+void takeLink().then(begin)

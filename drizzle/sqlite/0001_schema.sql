@@ -143,6 +143,15 @@ create table revoked_token (
 -- The revocations that still matter, and those that no longer do.
 create index revoked_token_by_end on revoked_token (expires_at);
 
+-- Codes of links that sign a person in on the page, once.
+create table sign_in_code (
+  id         text    primary key, -- SHA-256 of the code, in hex
+  sealed_key text    not null,    -- the bearer key, encrypted with a key that only the code gives
+  expires_at integer not null
+) without rowid;
+-- The codes that have expired.
+create index sign_in_code_by_end on sign_in_code (expires_at);
+
 create table permission (
   id         text    primary key,
   project_id text    not null,

@@ -4,6 +4,7 @@ import type { Base } from '../log/core.ts'
 import { pruneEvents } from '../log/prune-events.ts'
 import type { MailArchive } from '../mailbox/archive.ts'
 import { pruneMessages } from '../mailbox/retention.ts'
+import { removeExpiredCodes } from '../registry/callers/sign-in-code-store.ts'
 import { pruneIdempotencyKeys } from '../registry/idempotency.ts'
 import type { Database } from '../storage/database.ts'
 import { pruneDeliveries } from '../wakes/store/delivery-store.ts'
@@ -40,11 +41,12 @@ const prunes: Readonly<Record<string, Prune>> = {
   // It also prunes the counters of mail, even if mail is kept for ever.
   messages: (db, now, { messagesMs, archive }, signal) => pruneMessages(db, now, messagesMs, signal, archive),
   audit: olderThan('auditMs', pruneAudit),
-  // Idempotency keys have a fixed lifetime of their own.
+  // These have a fixed lifetime of their own.
   idempotencyKeys: (db, now, _retention, signal) => pruneIdempotencyKeys(db, now, signal),
+  signInCodes: removeExpiredCodes,
 }
 
-/** Removes events, held events, deliveries, mail, audit records and idempotency keys after their retention. */
+/** Removes events, held events, deliveries, mail, audit records, idempotency keys and sign-in codes after their retention. */
 export function retentionSweep({ db, clock, log }: Base, retention: Retention): Sweep {
   return {
     name: 'retention',

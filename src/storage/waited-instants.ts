@@ -19,6 +19,8 @@ export const waitedInstants = {
   'idempotency_key.created_at': differenceMs,
   'removed_subscription.removed_at': differenceMs,
   'gateway.seen_at': differenceMs,
+  // The life of a code.
+  'sign_in_code.expires_at': 60_000,
   'sweep.until': 30_000,
   // The longest window of a subscription.
   'subscription.window_until': 300_000,

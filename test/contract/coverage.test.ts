@@ -29,7 +29,7 @@ test('every route has the fixture of a success', () => {
   })
   const all = [...restTable.routes, ...openTable.routes].map(({ route }) => route)
   // The page and its files are for a browser, and no contract.
-  const ofPage = /^GET \/(page\/.*)?$/
+  const ofPage = /^(GET|POST) \/(page\/.*)?$/
   expect(all.filter((route) => !shown.includes(route) && !ofPage.test(route))).toEqual([])
 })
 

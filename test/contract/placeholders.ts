@@ -1,6 +1,7 @@
 const volatile: readonly { name: string; pattern: RegExp }[] = [
   { name: 'signing-key', pattern: /whsec_[A-Za-z0-9+/]{43}=/ },
   { name: 'key', pattern: /rk_[A-Za-z0-9_-]{43}/ },
+  { name: 'sign-in-code', pattern: /rs_[A-Za-z0-9_-]{43}/ },
   { name: 'operator-key', pattern: /rko_[A-Za-z0-9_-]{43}/ },
   { name: 'uuid', pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/ },
   { name: 'ulid', pattern: /\b0[0-9A-HJKMNP-TV-Z]{25}\b/ },

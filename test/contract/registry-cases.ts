@@ -99,6 +99,9 @@ export const registryCases = together<Scene>(
     rest('tokens/revoke', 'A token of an issuer is refused from now on, by the id that the audit shows.', () =>
       ask('POST', '/v1/tokens/revoke', { keyId: rejected }),
     ),
+    rest('tokens/sign-in-code', 'The code of a link that signs in on the page, once and within a minute.', () =>
+      ask('POST', '/v1/sign-in-codes'),
+    ),
     rest('audit/read', 'Who did what: here whoever has changed an agent.', () =>
       get('/v1/audit?operation=agent.change'),
     ),

@@ -48,6 +48,7 @@ export const openNotes: { readonly [Route in keyof OpenAnswers]: OpenNote | null
   'GET /': null,
   'GET /page/:file': null,
   'GET /page/:folder/:file': null,
+  'POST /page/sign-in': null,
   'GET /healthz': { summary: 'The process answers' },
   'GET /readyz': { summary: 'The store can be read and written, due wakes are claimed, and the clock is right' },
   'GET /.well-known/rouse-instance': {

@@ -34,11 +34,11 @@ interface Tab {
   readonly asked: readonly string[]
 }
 
-/** Opens the page in a tab of its own. With a key it signs in. */
+/** Opens the page, or a link to it, in a browser of its own. With a key it signs in. */
 export async function openPage(
   gateway: Pick<TestGateway, 'url'>,
   key?: string,
-  options: BrowserContextOptions = {},
+  { link, ...options }: BrowserContextOptions & { readonly link?: string } = {},
 ): Promise<Tab> {
   const context = await (await startBrowser()).newContext({ viewport: { width: 1280, height: 900 }, ...options })
   onTestFinished(() => context.close())
@@ -54,7 +54,7 @@ export async function openPage(
   page.on('request', (request) => {
     if (!request.url().startsWith(gateway.url)) asked.push(request.url())
   })
-  await page.goto(`${gateway.url}/`)
+  await page.goto(link ?? `${gateway.url}/`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   if (key !== undefined) {
     await page.getByLabel('Key of an agent or an operator').fill(key)

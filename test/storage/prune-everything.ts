@@ -3,6 +3,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { pruneEvents } from '../../src/log/prune-events.ts'
 import { silentLogger } from '../../src/logger/logger.ts'
 import { pruneMessages } from '../../src/mailbox/retention.ts'
+import { removeExpiredCodes } from '../../src/registry/callers/sign-in-code-store.ts'
 import { pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
 import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
 import type { Database } from '../../src/storage/database.ts'
@@ -20,6 +21,7 @@ export async function pruneEverything(dataDir: string): Promise<void> {
   await pruneDeliveries(db, tomorrow, signal)
   await pruneIdempotencyKeys(db, tomorrow, signal)
   await pruneHeld(db, tomorrow, signal)
+  expect(await removeExpiredCodes(db, tomorrow)).toBeGreaterThan(0)
   await missedEdgeSweep({ db, clock: systemClock, changed() {} }).run(signal)
   await sweepSessions(db)
   await pruneMessages(db, tomorrow, 1, signal)

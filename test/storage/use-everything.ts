@@ -1,6 +1,7 @@
 import { beginSession, openStream, ping, post } from '../fronts/mcp/http/wire.ts'
 import type { TestAgent, TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
 
 /** Makes a gateway run nearly every statement that it has. */

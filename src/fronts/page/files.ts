@@ -15,6 +15,7 @@ const types = {
   'key.js': script,
   'live.js': script,
   'show.js': script,
+  'sign-in.js': script,
   'dialog.js': script,
   'router.js': script,
   'vendor/lit.js': script,

@@ -6,6 +6,7 @@ import { proofOfInstance } from '../../security/instance-proof.ts'
 import type { OperatorRole, Scope } from '../../words/callers.ts'
 import type { RestOperation } from '../access/operation.ts'
 import { pageRoutes } from '../page/routes.ts'
+import { signInRoutes } from '../page/sign-in.ts'
 import { isReady } from '../readiness.ts'
 import { agentKeyRoutes } from './agent-keys.ts'
 import { agentRoutes } from './agents/routes.ts'
@@ -29,6 +30,7 @@ import { recoveryRoutes } from './recovery/routes.ts'
 import { type AnyRoute, type OpenRoute, openRoute, type ParamsOf, type Route, route } from './route.ts'
 import { routeTable } from './route-table.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { signInCodeRoutes } from './sign-in-codes.ts'
 import { taskRoutes } from './tasks/routes.ts'
 import { wakeStreamRoutes } from './wake-stream/routes.ts'
 import { wakeSubscriptionRoutes } from './wake-subscriptions/routes.ts'
@@ -147,11 +149,13 @@ const routes = [
   ...projectRoutes,
   ...operatorKeyRoutes,
   ...tokenRoutes,
+  ...signInCodeRoutes,
   ...eventRoutes,
   ...auditRoutes,
 ] as const
 const open = [
   ...pageRoutes,
+  ...signInRoutes,
   ...healthRoutes,
   ...instanceProofRoutes,
   ...jwksRoutes,

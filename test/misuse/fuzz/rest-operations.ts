@@ -344,6 +344,8 @@ const open: readonly Operation[] = [
   get('script of the page', '/page/main.js'),
   get('view of the page', '/page/views/needs.js'),
   get('health', '/healthz'),
+  // The key of the caller is no code.
+  refused(post('sign in', '/page/sign-in')),
   get('readiness', '/readyz'),
 ]
 
