@@ -143,7 +143,7 @@ async function refresh(isForced = false) {
     get('/v1/needs').catch(() => ({ needs: [] })),
     ...(shows ? [showPlace()] : []),
   ])
-  app.needs = waiting.length
+  app.needs = waiting.filter(({ snoozedUntil }) => !snoozedUntil).length
   document.title = `${app.needs > 0 ? `(${app.needs}) ` : ''}${titleOf(app.view)} · Rouse`
   draw()
 }

@@ -19,6 +19,14 @@ export function filterBy(change) {
   dispatchEvent(new HashChangeEvent('hashchange'))
 }
 
+/** Returns the code of a sign-in link, and takes it out of the address before anything else happens. undefined: it is none. */
+export function takeSignInCode() {
+  const { name, id, query } = readPlace()
+  if (name !== 'sign-in') return undefined
+  history.replaceState(null, '', linkTo('needs'))
+  return { code: id ?? '', project: query.project }
+}
+
 function decoded(segment) {
   try {
     return decodeURIComponent(segment)

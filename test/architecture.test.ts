@@ -23,6 +23,7 @@ const layers = {
       'claims',
       'mailbox',
       'mcp-sessions',
+      'needs',
       'recovery',
       'sessions',
       'subscriptions',

@@ -582,6 +582,18 @@ create table gate (
   primary key (project_id, agent_id)
 );
 
+-- What operators were told of what waits for a person, and until when they have put it off.
+create table need (
+  project_id    text collate "C" not null,
+  id            text collate "C" not null, -- of its task and version, message, session, subscription, or agent
+  kind          text             not null,
+  agent         text,
+  told_at       bigint           not null, -- 0: never
+  is_open       smallint         not null, -- 1: it waits, as far as they know
+  snoozed_until bigint           not null, -- 0: it is not put off
+  primary key (project_id, id)
+);
+
 -- Operation
 
 -- The gateways that work on this store. The leases of one that is not seen any more are free.

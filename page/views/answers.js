@@ -12,6 +12,7 @@ export const answers = {
   approval: ({ agent }, { may }) => html`<p>Approve it where the harness runs.</p>
     ${may('send') ? html`<a class="button" href=${linkTo('write', undefined, { to: agent })}>Write to ${line(agent)}</a>` : nothing}`,
   mail: answerMail,
+  failing: mend,
   degraded: mend,
   retrying: mend,
   gate: openGate,

@@ -1,6 +1,6 @@
-import { get } from '../api.js'
+import { call, get } from '../api.js'
 import { linkTo } from '../router.js'
-import { chip, line, say, short, when } from '../show.js'
+import { chip, line, plain, say, short, when } from '../show.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
 import { answers } from './answers.js'
 
@@ -12,6 +12,7 @@ const words = {
   auth: ['AUTH', 'ask', 'needs a sign-in or a permission'],
   approval: ['APPROVE', 'ask', 'waits for an approval'],
   mail: ['MAIL', 'ask', 'wrote to the operator'],
+  failing: ['FAILS', 'bad', 'was not woken: an event failed'],
   degraded: ['ERR', 'bad', 'is no longer woken'],
   retrying: ['RETRY', 'busy', 'cannot be reached, and is tried again'],
   gate: ['GATE', 'bad', 'recovery has stopped'],
@@ -23,12 +24,40 @@ export function view({ needs, more }, tools) {
   if (needs.length === 0) {
     return html`<p class="empty">Nothing waits for you. Questions of tasks, approvals, failing wakes, tripped gates and limits appear here.</p>`
   }
-  return html`<ol class="cards">${repeat(needs, keyOf, (need) => card(need, tools))}</ol>
+  const now = needs.filter(({ snoozedUntil }) => !snoozedUntil)
+  const off = needs.filter(({ snoozedUntil }) => snoozedUntil)
+  const list = (some) => html`<ol class="cards">${repeat(some, keyOf, (need) => card(need, tools))}</ol>`
+  return html`${now.length === 0 ? html`<p class="empty">Nothing waits for you but what was put off.</p>` : list(now)}
+    ${off.length === 0 ? nothing : html`<details><summary>Put off: ${off.length}</summary>${list(off)}</details>`}
     ${more ? html`<p class="dim">There are more. Of each kind 100 are listed at most.</p>` : nothing}`
 }
 
-const keyOf = ({ kind, agent, taskId, version, messageId, subscriptionId, sessionId }) =>
-  [kind, agent, taskId, version, messageId, subscriptionId, sessionId].join()
+const keyOf = ({ kind, id }) => `${kind} ${id}`
+
+const hourMs = 3_600_000
+const times = [
+  ['1 hour', hourMs],
+  ['4 hours', 4 * hourMs],
+  ['1 day', 24 * hourMs],
+  ['1 week', 7 * 24 * hourMs],
+]
+
+/** Puts a need off, for all operators of the project. */
+function snooze({ id, agent, snoozedUntil }, { act, may, caller }) {
+  if (caller.kind !== 'operator' || !may('work')) return nothing
+  const put = (done, until) => act(done, () => call('POST', '/v1/needs/snooze', { body: { need: id, until } }))
+  if (snoozedUntil) {
+    return html`<div class="row"><span class="dim">Put off, ends ${when(snoozedUntil)}</span>
+      <button @click=${() => put('It is shown again.', null)}>Show it again</button></div>`
+  }
+  const choose = ({ target }) => {
+    const [name, ms] = times[Number(target.value)]
+    target.selectedIndex = 0
+    put(`It is put off for ${name}.`, new Date(Date.now() + ms).toISOString())
+  }
+  return html`<div class="row"><select aria-label="Put off: ${plain(agent ?? 'the project')}" @change=${choose}>
+    <option selected disabled>Put off…</option>${times.map(([name], at) => html`<option value=${at}>for ${name}</option>`)}</select></div>`
+}
 
 function card(need, tools) {
   const { kind, agent, since, text } = need
@@ -36,7 +65,7 @@ function card(need, tools) {
   return html`<li class="card" data-kind=${kind}>
     <h2>${chip(word, tone)} ${nameOf(agent)} <span class="does">${does}</span> <span class="dim">${when(since)}</span></h2>
     ${about(need)} ${say(text)}
-    <div class="answer">${answers[kind](need, tools)}</div>
+    <div class="answer">${answers[kind](need, tools)} ${snooze(need, tools)}</div>
   </li>`
 }
 

@@ -15,6 +15,7 @@ import { createFront } from '../fronts/front.ts'
 import { openMcpParts } from '../fronts/mcp/http/open-parts.ts'
 import { advertisedGrpc, openPorts } from '../fronts/ports.ts'
 import { ReadinessProbe } from '../fronts/readiness.ts'
+import { readNeeds } from '../fronts/rest/needs/collect.ts'
 import { keySweep } from '../identity/end-expired-keys.ts'
 import { KeyUse } from '../identity/key-use.ts'
 import { OpenCallCheck } from '../identity/open-call-check.ts'
@@ -24,6 +25,7 @@ import { answerFactor } from '../limits.ts'
 import { openMailArchive } from '../mailbox/archive.ts'
 import { idleSessionSweep } from '../mcp-sessions/mcp-sessions.ts'
 import { Metrics } from '../metrics/metrics.ts'
+import { needSweep } from '../needs/need-sweep.ts'
 import { recoverySweep } from '../recovery/check.ts'
 import { type Caller, operator } from '../registry/callers/caller.ts'
 import { defaultProject, ensureProject, requireProject } from '../registry/projects/project-store.ts'
@@ -216,6 +218,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
       isClockRight,
       isOverloaded: () => admission.isOverloaded,
     }),
+    needSweep({ ...core, readNeeds: (projectId) => readNeeds({ db, now: clock.now(), caller: ofProject(projectId) }) }),
     removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]
@@ -242,3 +245,6 @@ export async function openGateway(config: Config, world: World): Promise<Running
     },
   }
 }
+
+/** The operators of one project. */
+const ofProject = (projectId: string): Caller => ({ ...operator, projectId, projects: [projectId] })

@@ -28,6 +28,9 @@ export const waitedInstants = {
   // The longest time that an agent may be parked.
   'subscription.parked_until': 8 * 24 * 3_600_000,
   'recovery.parked_until': 8 * 24 * 3_600_000,
+  'need.told_at': differenceMs,
+  // The longest snooze.
+  'need.snoozed_until': 30 * 24 * 3_600_000,
   'recovery.since': differenceMs,
   'recovery.pulsed_at': differenceMs,
   'recovery.bridge_at': differenceMs,

@@ -16,7 +16,7 @@ import { countSubscriptions, insertSubscription, listAnnouncing } from '../regis
 import type { Reader, Transaction } from '../storage/database.ts'
 import { isAnnounced, mayAnnounce } from '../wakes/rules/announcers.ts'
 import { announceWaiting } from '../wakes/store/announce-waiting.ts'
-import { signalTriggers, type Trigger } from '../words/events.ts'
+import { operatorTriggers, signalTriggers, type Trigger } from '../words/events.ts'
 import { type HarnessTarget, liveStatus, targets } from '../words/targets.ts'
 import type { SubscriptionContext } from './context.ts'
 import { requireFilterSize } from './filter-size.ts'
@@ -112,12 +112,13 @@ async function announceWhatWaits(
   await announceWaiting(tx, id, tx.now + announceAfterMs)
 }
 
-/** What an operator listens to itself: the status of what it sent, its tasks, and the signals of the engine. */
-const operatorTriggers: readonly Trigger[] = [
+/** What an operator listens to itself: the status of what it sent, its tasks, the signals of the engine, and what waits for it. */
+const ofOperator: readonly Trigger[] = [
   'MESSAGE_STATUS_CHANGED',
   'WAKE_RECEIPT',
   'TASK_STATE_CHANGED',
   ...signalTriggers,
+  ...operatorTriggers,
 ]
 
 async function ownerId(
@@ -126,12 +127,19 @@ async function ownerId(
   trigger: Trigger,
   agentIdentity: string | undefined,
 ): Promise<string> {
+  const isOperatorsOwn = caller.kind === 'operator' && agentIdentity === undefined
+  if ((operatorTriggers as readonly Trigger[]).includes(trigger) && !isOperatorsOwn) {
+    throw new Problem('invalid-request', {
+      field: 'trigger',
+      detail: `trigger: ${trigger} is for operators, who subscribe with their own key and without agentIdentity.`,
+    })
+  }
   if (agentIdentity === undefined) {
     if (caller.kind === 'agent') return caller.id
-    if (operatorTriggers.includes(trigger)) return operatorAudience
+    if (ofOperator.includes(trigger)) return operatorAudience
     throw new Problem('invalid-request', {
       field: 'agentIdentity',
-      detail: `agentIdentity: an operator must name the agent of the subscription, unless the trigger is one of ${operatorTriggers.join(', ')}, which are about what the operator itself sent and got. With an agent's key, agentIdentity is not needed.`,
+      detail: `agentIdentity: an operator must name the agent of the subscription, unless the trigger is one of ${ofOperator.join(', ')}, which are about what the operator itself sent and got, and what waits for it. With an agent's key, agentIdentity is not needed.`,
     })
   }
   const agent = await requireAgent(db, caller.projectId, agentIdentity)

@@ -15,7 +15,9 @@ export const signalTriggers = [
   'RECOVERY_CHANGED',
   'GATE_CHANGED',
 ] as const
-export const triggers = [...agentTriggers, ...signalTriggers] as const
+/** The triggers of operators alone. */
+export const operatorTriggers = ['NEED_CHANGED'] as const
+export const triggers = [...agentTriggers, ...signalTriggers, ...operatorTriggers] as const
 export type Trigger = (typeof triggers)[number]
 
 /** Every event type of the log with the trigger that it fires, or null. */
@@ -65,6 +67,8 @@ export const eventTypes = {
   'recovery.parked': 'RECOVERY_CHANGED',
   'recovery.unparked': 'RECOVERY_CHANGED',
   'gate.changed': 'GATE_CHANGED',
+  'need.raised': 'NEED_CHANGED',
+  'need.cleared': 'NEED_CHANGED',
 } as const satisfies Record<string, Trigger | null>
 
 export type EventType = keyof typeof eventTypes

@@ -41,6 +41,13 @@ export const restCases: Record<string, RestCase> = {
     },
   },
   'key.whoami': { atHome: true, plant: async () => ({ path: '/v1/whoami' }) },
+  'need.snooze': {
+    plant: async (world) => {
+      const { messageId: need } = await world.asDonna('POST', '/v1/messages', { to: '@operator', subject: secret })
+      return { path: '/v1/needs/snooze', body: { need, until: null } }
+    },
+  },
+  'signInCode.make': { atHome: true, plant: async () => ({ path: '/v1/sign-in-codes' }) },
   'catalog.search': { atHome: true, plant: async () => ({ path: '/v1/catalog' }) },
 
   'subscription.list': { plant: async () => ({ path: '/v1/wake-subscriptions?agent=donna' }) },

@@ -17,3 +17,28 @@ test('needs lists what waits for a person, and how to answer it', async () => {
   const json = JSON.parse((await run(['needs', '--json'], env)).stdout)
   expect(json).toMatchObject({ needs: [{ kind: 'input', agent: '@donna', taskId: id }], more: false })
 })
+
+test('snooze puts a need off, and needs leaves it out until --all', async () => {
+  await using gateway = await startGateway()
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey }
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.send('donna', 'deploy')
+  await gateway.move(donna, id, 'input-required', { message: 'Where?' })
+  await gateway.call('PUT', '/v1/parked', { until: null, reason: 'spend-cap' }, donna)
+  const put = await run(['snooze', id.slice(-8), '4h'], env)
+  expect([put.code, put.stdout]).toEqual([0, expect.stringMatching(/^Put off: 20\S+Z\.\n$/)])
+  expect((await run(['snooze', 'parked:@donna'], env)).code).toBe(0)
+  expect((await run(['needs'], env)).stdout).toBe('Nothing waits for you.\nPut off: 2. rouse needs --all\n')
+  expect((await run(['needs', '--all'], env)).stdout).toMatch(/input +@donna .*\[put off, 20\S+Z\] Where\?/)
+  expect((await run(['snooze', id, '--off'], env)).stdout).toBe('It is not put off any more.\n')
+  expect((await run(['needs'], env)).stdout).toMatch(/input +@donna .* Where\?/)
+})
+
+test('snooze names what it does not find, and does nothing', async () => {
+  await using gateway = await startGateway()
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey }
+  const { code, stderr } = await run(['snooze', 'nothing'], env)
+  expect(code).toBe(2)
+  expect(stderr).toContain('Nothing with the id nothing waits for a person')
+  expect((await run(['snooze', 'nothing', 'long'], env)).code).toBe(2)
+})

@@ -1,5 +1,6 @@
 import { eventView } from '../../src/fronts/rest/events/view.ts'
 import type { LogEvent, NewEvent } from '../../src/log/event.ts'
+import { clearedEvent, raisedEvent } from '../../src/needs/need-event.ts'
 import { deferredEvent, gateEvent, pulseEvent, recoveryEvent } from '../../src/recovery/recovery-event.ts'
 import { eventTypes } from '../../src/words/events.ts'
 import { factsOf, noon, present } from '../recovery/facts.ts'
@@ -97,6 +98,16 @@ const silence: readonly NewEvent[] = [
   }),
 ]
 
+const subscriptionId = 'WAKE_SUB:3f0c9a52-7d41-4e8b-9c2d-5a1b6e7f8091'
+const need = { agent: '@donna', since: '2026-04-26T10:00:00.000Z', subscriptionId } as const
+
+/** What operators are told of what waits for them, where one has subscribed to it. */
+const needs: readonly NewEvent[] = [
+  raisedEvent({ kind: 'failing', ...need, text: '1 event has failed (http-503). After 3 nothing more is sent.' }),
+  raisedEvent({ kind: 'degraded', ...need, text: '3 events failed in a row; the last: http-503' }),
+  clearedEvent({ id: subscriptionId, kind: 'degraded', agent: '@donna' }),
+]
+
 export const recoveryCases: readonly FixtureCase[] = [
   ...recoveryExchanges,
   {
@@ -104,6 +115,11 @@ export const recoveryCases: readonly FixtureCase[] = [
     shows:
       'A silent agent is nudged and acts; later its harness waits for a person for long, it is parked, and its gate trips.',
     render: async () => ({ 'events.json': pretty(silence.map(shown)) }),
+  },
+  {
+    folder: 'events/needs',
+    shows: 'The first failure of a receiver, the end of its wakes, and its recovery, as operators are told.',
+    render: async () => ({ 'events.json': pretty(needs.map(shown)) }),
   },
 ]
 

@@ -117,6 +117,17 @@ export const wakeCases: readonly FixtureCase[] = [
       }),
     ),
   ),
+  wake('need-changed', 'A subscription fails: a person has to look.', () =>
+    single(
+      signal('need.raised', {
+        change: 'raised',
+        need: subscriptionId,
+        kind: 'failing',
+        since,
+        subject: '1 event has failed (http-503). After 3 nothing more is sent.',
+      }),
+    ),
+  ),
   wake(
     'test',
     'What `POST /v1/wake-subscriptions/{id}/test` sends. It repeats the watermark, so that it moves none.',

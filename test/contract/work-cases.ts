@@ -76,6 +76,11 @@ export const taskCases = together<Scene & { readonly path: string }>(
       await done(gateway, ask('POST', `/v1/tasks/${id}/transitions`, ask7, donna))
       return get('/v1/needs')
     }),
+    rest('needs/snooze', 'It is put off for all operators of the project.', async ({ gateway, clock }) => {
+      const { needs } = (await gateway.call('GET', '/v1/needs')).body
+      const until = new Date(clock.now() + 3_600_000).toISOString()
+      return ask('POST', '/v1/needs/snooze', { need: needs[0].id, until })
+    }),
   ],
 )
 

@@ -40,6 +40,7 @@ interface Payloads {
   readonly 'wake/heartbeat_pulse': HeartbeatPulsePayload
   readonly 'wake/recovery_changed': RecoveryChangedPayload
   readonly 'wake/gate_changed': GateChangedPayload
+  readonly 'wake/need_changed': NeedChangedPayload
   readonly 'wake/test': TestPayload
 }
 
@@ -198,6 +199,22 @@ interface GateChangedPayload {
   readonly reason: string | null
   readonly changedBy: string
   readonly since: string
+}
+
+/** Something waits for a person, or does so no more. */
+interface NeedChangedPayload {
+  readonly change: 'raised' | 'cleared'
+  /** The id of the need: the same as long as it waits. */
+  readonly need: string
+  readonly kind: string
+  /** null: it is the project's. */
+  readonly agent: string | null
+  readonly taskId?: string
+  readonly messageId?: string
+  readonly sessionId?: string
+  readonly subscriptionId?: string
+  readonly since?: string
+  readonly subject?: string
 }
 
 interface TestPayload {

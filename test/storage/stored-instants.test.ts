@@ -33,6 +33,7 @@ const facts = new Set(
 /** Numbers that are no instants. */
 const numbers = new Set(
   `agent.version audit.count bucket.level_ms delivery.from_log_id delivery.to_log_id delivery.event_count event.log_id event_audience.log_id
+  need.is_open
   held_wake.log_id held_wake.released message.task_seq message.broadcast message.recipient_count message_recipient.pending project.log_head
   project.log_tail replay.log_id session.pid subscription.coalesce_ms subscription.failed_in_a_row subscription.cursor_log_id
   subscription.last_emitted_log_id subscription.claimed_to_log_id subscription.generation subscription.resume_with_digest
@@ -76,6 +77,10 @@ async function fill(gateway: TestGateway) {
     donna,
   )
   await gateway.call('PUT', '/v1/parked', { until: null, reason: 'spend-cap' }, donna)
+  await gateway.call('POST', '/v1/sign-in-codes')
+  const mail = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'x' }, donna)
+  const snooze = { need: mail.body.messageId, until: '2026-04-27T10:00:00.000Z' }
+  await gateway.call('POST', '/v1/needs/snooze', snooze)
   await besideStore(gateway.dataDir, 'update recovery set since = bridge_at, pulsed_at = bridge_at')
   const headers = { 'Idempotency-Key': 'k' }
   await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key: lola.key, headers })

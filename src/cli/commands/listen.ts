@@ -17,6 +17,7 @@ interface ListenCommandOptions {
   signingKey?: string[]
   signingKeyFile?: string[]
   exec?: string
+  notify?: true
   timeout: number
   concurrency: number
   subscribe?: Trigger[]
@@ -34,6 +35,7 @@ export function registerListen(parent: Command, io: Io): void {
     'rouse listen --exec \'printf %s "$ROUSE_TEXT" | claude -p\'   # starts a harness for each wake',
     'rouse listen --exec \'printf %s "$ROUSE_TEXT" | codex exec -\'',
     'rouse listen --exec ./on-wake.sh --concurrency 4        # up to four at the same time',
+    'rouse listen --notify                                   # shows on the desktop what waits for a person',
     'rouse listen --port 8080 --signing-key-file donna.whsec # webhooks of a subscription that was made before',
   ])
     .option(
@@ -48,6 +50,7 @@ export function registerListen(parent: Command, io: Io): void {
     )
     .option('--agent <handle>', "the agent to wake; needs the operator's key")
     .option('--exec <command>', 'run this shell command for each wake; it is acknowledged when the command ends with 0')
+    .option('--notify', 'show each on the desktop; without --subscribe: what waits for a person, with an operator key')
     .option('--timeout <seconds>', 'how long the command may run', integer(1, 86_400), 3_600)
     .option('--concurrency <number>', 'how many commands run at the same time', integer(1, 64), 1)
     .option('--window <seconds>', 'how long events are collected into one digest', integer(0, coalesceWindowMax), 0)
@@ -86,7 +89,11 @@ export function registerListen(parent: Command, io: Io): void {
       const { gateway, print } = connect(io, command)
       const { exec, agent, window: windowSeconds, concurrency } = options
       const triggers = [...new Set(options.subscribe)]
-      if (signingKeys.length > 0 || options.port !== undefined || options.path !== undefined) {
+      const { notify = false } = options
+      if (notify && (exec !== undefined || options.port !== undefined || options.path !== undefined)) {
+        throw new UsageError('--notify needs a stream, and no --exec: leave --port, --path and --exec out.')
+      }
+      if (!notify && (signingKeys.length > 0 || options.port !== undefined || options.path !== undefined)) {
         requireVerifiable(signingKeys, triggers)
         const path = new URL(`http://127.0.0.1/${(options.path ?? '/').replace(/^\/+/, '')}`).pathname
         const webhook = { port: options.port ?? 0, path, signingKeys, exec, triggers, agent, windowSeconds }
@@ -94,9 +101,10 @@ export function registerListen(parent: Command, io: Io): void {
       }
       const ids = ownIds(gateway)
       const stream = {
-        triggers: triggers.length > 0 ? triggers : (['SENT_TO_ME'] as const),
+        triggers: triggers.length > 0 ? triggers : ([notify ? 'NEED_CHANGED' : 'SENT_TO_ME'] as const),
         subscriptionIds: await Promise.all((options.subscription ?? []).map(ids.subscription)),
         exec,
+        notify,
         agent,
         windowSeconds,
         concurrency,

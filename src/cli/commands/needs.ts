@@ -7,10 +7,13 @@ import { clientCommand, connect } from '../run/client-command.ts'
 export function registerNeeds(program: Command, io: Io): void {
   clientCommand(program, 'needs', 'list what waits for a person: questions, approvals, failing wakes, limits', [
     'rouse needs',
+    'rouse needs --all',
     'rouse needs --json',
-  ]).action(async (_options: unknown, command: Command) => {
-    const { gateway, print } = connect(io, command)
-    const found = await gateway.call('GET /v1/needs')
-    print.result(found, () => needsText(io, found))
-  })
+  ])
+    .option('--all', 'also what was put off with rouse snooze')
+    .action(async ({ all = false }: { all?: boolean }, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      const found = await gateway.call('GET /v1/needs')
+      print.result(found, () => needsText(io, found, all))
+    })
 }

@@ -11,6 +11,7 @@ import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../client/wakes/wake-context.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { commandOutput } from './command-output.ts'
+import { noticeOf, showNotice } from './desktop.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
 import { type Fate, type Outcome, WakeWork } from './wake-work.ts'
@@ -18,6 +19,8 @@ import { type Fate, type Outcome, WakeWork } from './wake-work.ts'
 interface StreamListenOptions extends StreamSubscriptionOptions {
   /** The command to run for each wake. */
   readonly exec?: string | undefined
+  /** Shows each wake on the desktop, instead of running a command. */
+  readonly notify?: boolean
   /** How long a command may run. */
   readonly timeoutMs: number
   /** Subscriptions that were made before, instead of its own. */
@@ -99,6 +102,7 @@ interface Handling {
 
 async function handle(wake: Wake, { options, access, io, gateway, print }: Handling): Promise<Outcome> {
   print.item(wake, () => wakeLine(wake))
+  if (options.notify) return notify(wake, io, print)
   if (options.exec === undefined) return { step: 'delivered' }
   const context = await readWakeContext(gateway, wake)
   const { failure, lastLine } = await runWakeCommand(wake, {
@@ -121,6 +125,20 @@ async function handle(wake: Wake, { options, access, io, gateway, print }: Handl
     return []
   }
   return { step: 'failed', detail, ...(options.onFailure === 'fail' ? { givenUp } : {}) }
+}
+
+/** A notification that nobody could see comes again. */
+async function notify(wake: Wake, io: Io, print: Printer): Promise<Outcome> {
+  const notice = noticeOf(wake)
+  try {
+    if (notice) await showNotice(notice, io)
+    return { step: 'delivered' }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const detail = code === 'ENOENT' ? 'the program for notifications is not installed' : message
+    print.note(`No notification: ${plain(detail)}`)
+    return { step: 'failed', detail }
+  }
 }
 
 function noteRelease({ subscriptionId, reason }: { subscriptionId: string; reason: string }, print: Printer): void {

@@ -24,6 +24,7 @@ export const wakeEventTypes = [
   'wake/heartbeat_pulse',
   'wake/recovery_changed',
   'wake/gate_changed',
+  'wake/need_changed',
   'wake/test',
 ] as const
 export type WakeEventType = (typeof wakeEventTypes)[number]
@@ -85,6 +86,23 @@ const recoveryChanged = {
     reason,
     ...(until === undefined ? {} : { until }),
     since,
+  }),
+} as const
+
+/** Returns the ids among the fields of an event. */
+const idsOf = (fields: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => name.endsWith('Id')))
+
+/** Something waits for a person, or does so no more. */
+const needChanged = {
+  eventType: 'wake/need_changed',
+  payload: ({ change, need, kind, agent, since, subject, ...about }: JsonObject) => ({
+    change,
+    need,
+    kind,
+    agent,
+    ...idsOf(about),
+    ...(since === undefined ? {} : { since, subject: subjectOf(subject) }),
   }),
 } as const
 
@@ -183,6 +201,8 @@ const shapes: Record<WakingEvent, Shape> = {
   'recovery.deferred': recoveryChanged,
   'recovery.parked': recoveryChanged,
   'recovery.unparked': recoveryChanged,
+  'need.raised': needChanged,
+  'need.cleared': needChanged,
   'gate.changed': {
     eventType: 'wake/gate_changed',
     payload: ({ agent, nudges, restarts, reason, changedBy, since }) => ({

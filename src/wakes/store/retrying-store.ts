@@ -2,7 +2,7 @@ import { isoTime } from '../../lib/iso-time.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { sql } from '../../storage/statement.ts'
+import { p, sql, statement } from '../../storage/statement.ts'
 import { type Attempt, attemptFor } from '../channel.ts'
 
 /** A receiver that is away, and is tried again. Instants are ISO 8601. */
@@ -22,6 +22,18 @@ const probed = new ListStatement<object, { id: string; probeAt: number }>(
   (ids) =>
     sql`select id, probe_at as "probeAt" from subscription where id in (${ids}) and status = 'degraded' and probe_at is not null`,
 )
+
+const lastFailed = statement<{ id: string }, { attempts: string; updatedAt: number }>(
+  sql`select attempts, updated_at as "updatedAt" from delivery where subscription_id = ${p('id')} and outcome = 'failed'
+    order by event_id desc limit 1`,
+)
+
+/** Returns when the newest event of a subscription that was given up failed (ISO 8601), and why. */
+export async function lastFailureOf(db: Reader, id: string): Promise<{ at: string; error: string } | undefined> {
+  const found = await db.get(lastFailed, { id })
+  const last = (JSON.parse(found?.attempts ?? '[]') as Attempt[]).at(-1)
+  return found && { at: isoTime(found.updatedAt), error: last ? errorOf(last) : 'failed' }
+}
 
 /** Returns, by id, what is known of the receivers of subscriptions that are away. */
 export async function readRetrying(
@@ -48,11 +60,15 @@ export async function readRetrying(
 function retryingOf(attempts: readonly Attempt[], nextAttemptAt: number): Retrying | undefined {
   const [first, last] = [attempts[0], attempts.at(-1)]
   if (!first || !last) return undefined
-  const { error, status } = attemptFor({ kind: 'agent', projects: undefined }, last)
   return {
     since: first.at,
     nextTryAt: isoTime(nextAttemptAt),
     tries: attempts.length,
-    error: error ?? `http-${status}`,
+    error: errorOf(last),
   }
+}
+
+function errorOf(attempt: Attempt): string {
+  const { error, status } = attemptFor({ kind: 'agent', projects: undefined }, attempt)
+  return error ?? `http-${status}`
 }

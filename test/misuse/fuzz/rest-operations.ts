@@ -100,6 +100,8 @@ const agents: readonly Operation[] = [
   post('make key until', '/v1/agents/mallory/keys', { expiresAt: later }),
   remove('revoke key', '/v1/agents/mallory/keys/:spareKey', { minted: 'true', keep: 'false' }),
   get('whoami', '/v1/whoami'),
+  post('sign-in code', '/v1/sign-in-codes'),
+  refused(asOperator(post('snooze', '/v1/needs/snooze', { need: ':subscription', until: null }))),
   get('catalog', '/v1/catalog', { skill: 's', tag: 't', q: 'q', limit: '5', pageToken: '' }),
 ]
 
@@ -342,10 +344,10 @@ const open: readonly Operation[] = [
   get('instance', '/.well-known/rouse-instance', { challenge: 'A'.repeat(22) }),
   get('page', '/'),
   get('script of the page', '/page/main.js'),
-  get('view of the page', '/page/views/needs.js'),
-  get('health', '/healthz'),
   // The key of the caller is no code.
   refused(post('sign in', '/page/sign-in')),
+  get('view of the page', '/page/views/needs.js'),
+  get('health', '/healthz'),
   get('readiness', '/readyz'),
 ]
 

@@ -1,6 +1,7 @@
 import { cutText } from '../../../lib/cut-text.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { readInbox } from '../../../mailbox/reading/inbox.ts'
+import type { NeedKind } from '../../../needs/need.ts'
 import { identitiesOf } from '../../../registry/agents/identity.ts'
 import { type Caller, operates } from '../../../registry/callers/caller.ts'
 import { listTripped, readGates } from '../../../registry/recovery/gate-store.ts'
@@ -11,13 +12,14 @@ import { listFailing } from '../../../registry/subscriptions/failing-store.ts'
 import type { Reader } from '../../../storage/database.ts'
 import { loadTaskDocuments } from '../../../tasks/read-task.ts'
 import { listWaitingTasks } from '../../../tasks/waiting-tasks.ts'
-import { readRetrying } from '../../../wakes/store/retrying-store.ts'
+import { failuresMax } from '../../../wakes/rules/after-delivery.ts'
+import { lastFailureOf, readRetrying } from '../../../wakes/store/retrying-store.ts'
 import type { TaskState } from '../../../words/task-states.ts'
 import { instant } from '../instant.ts'
-import type { NeedKind, NeedView } from './view.ts'
+import type { NeedFields } from './view.ts'
 
 /** What is listed of each kind. */
-export const needsMax = 100
+const needsMax = 100
 /** The most live sessions that are looked at. */
 const sessionsMax = 1_000
 const textMax = 2_000
@@ -31,10 +33,10 @@ interface Asking {
   readonly now: number
 }
 
-/** Reads everything that waits for a person, each kind in its own list. */
-export async function collectNeeds(asking: Asking): Promise<readonly (readonly NeedView[])[]> {
+/** Reads everything that waits for a person, the longest wait first. `isCut`: there are more than are listed. */
+export async function readNeeds(asking: Asking): Promise<{ needs: NeedFields[]; isCut: boolean }> {
   const { now } = asking
-  return Promise.all([
+  const lists = await Promise.all([
     taskNeeds(asking, 'input', 'input-required', now),
     taskNeeds(asking, 'auth', 'auth-required', now),
     taskNeeds(asking, 'late', 'submitted', now - lateMs),
@@ -44,9 +46,16 @@ export async function collectNeeds(asking: Asking): Promise<readonly (readonly N
     gateNeeds(asking),
     parkNeeds(asking),
   ])
+  const needs = lists.flat().sort((one, other) => (one.since < other.since ? -1 : 1))
+  return { needs, isCut: lists.some((list) => list.length >= needsMax) }
 }
 
-async function taskNeeds({ db, caller }: Asking, kind: NeedKind, state: TaskState, until: number): Promise<NeedView[]> {
+async function taskNeeds(
+  { db, caller }: Asking,
+  kind: NeedKind,
+  state: TaskState,
+  until: number,
+): Promise<NeedFields[]> {
   const { id: originatorId, projectId } = caller
   const of = caller.kind === 'operator' ? { projectId } : { originatorId }
   const tasks = await listWaitingTasks(db, of, { state, until, limit: needsMax })
@@ -64,7 +73,7 @@ async function taskNeeds({ db, caller }: Asking, kind: NeedKind, state: TaskStat
 }
 
 /** A report counts however old it is: a harness that waits for a person has nothing new to report. */
-async function approvalNeeds({ db, caller }: Asking): Promise<NeedView[]> {
+async function approvalNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
   const { id, projectId } = caller
   const of = caller.kind === 'operator' ? { projectId } : { agentId: id }
   const { items } = await pageLiveSessions(db, of, { before: '', limit: sessionsMax })
@@ -80,7 +89,7 @@ async function approvalNeeds({ db, caller }: Asking): Promise<NeedView[]> {
 }
 
 /** An agent reads its own mail; that of the operator is for a person. */
-async function mailNeeds({ db, caller }: Asking): Promise<NeedView[]> {
+async function mailNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
   if (caller.kind !== 'operator') return []
   const inbox = { agentId: caller.id, unread: true, order: 'oldest', limit: needsMax } as const
   const { mails } = await readInbox(db, inbox)
@@ -96,23 +105,33 @@ async function mailNeeds({ db, caller }: Asking): Promise<NeedView[]> {
     }))
 }
 
-async function subscriptionNeeds({ db, caller }: Asking): Promise<NeedView[]> {
+async function subscriptionNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
   const { id, projectId } = caller
   const failing = await listFailing(db, caller.kind === 'operator' ? { projectId } : { agentId: id }, needsMax)
   const retrying = await readRetrying(db, failing)
   const identity = await identities(db, failing)
-  return failing.flatMap(({ id: subscriptionId, agentId, status, reason, trigger, updatedAt }): NeedView[] => {
+  const needs = failing.map(async (subscription): Promise<NeedFields[]> => {
+    const { id: subscriptionId, agentId, status, reason, trigger, updatedAt, failedInARow } = subscription
     const away = retrying.get(subscriptionId)
     const about = { agent: identity(agentId), subscriptionId, trigger, until: away?.nextTryAt ?? null }
     if (status === 'degraded') {
       return [{ kind: 'degraded', ...about, since: instant(updatedAt), text: reason ?? 'degraded' }]
     }
-    if (status !== 'active' || !away) return []
-    return [{ kind: 'retrying', ...about, since: away.since, text: `${away.error}, ${away.tries} tries` }]
+    if (status !== 'active') return []
+    const last = failedInARow > 0 ? await lastFailureOf(db, subscriptionId) : undefined
+    if (last) return [{ kind: 'failing', ...about, since: last.at, text: failingText(failedInARow, last.error) }]
+    if (away) return [{ kind: 'retrying', ...about, since: away.since, text: `${away.error}, ${away.tries} tries` }]
+    return []
   })
+  return (await Promise.all(needs)).flat()
 }
 
-async function gateNeeds({ db, caller, now }: Asking): Promise<NeedView[]> {
+function failingText(failedInARow: number, error: string): string {
+  const events = failedInARow === 1 ? '1 event has failed' : `${failedInARow} events in a row have failed`
+  return `${events} (${error}). After ${failuresMax} nothing more is sent.`
+}
+
+async function gateNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
   const { kind, id, identity, projectId } = caller
   const isTripped = (gate: { readonly nudges: string; readonly restarts: string }) =>
     gate.nudges === 'tripped' || gate.restarts === 'tripped'
@@ -126,11 +145,11 @@ async function gateNeeds({ db, caller, now }: Asking): Promise<NeedView[]> {
   return tripped.map(({ agentId, since, reason }) => gateNeed(agentId === '' ? null : name(agentId), since, reason))
 }
 
-function gateNeed(agent: string | null, since: number, reason: string | null): NeedView {
+function gateNeed(agent: string | null, since: number, reason: string | null): NeedFields {
   return { kind: 'gate', agent, since: instant(since), text: reason ?? 'Recovery has stopped by itself.' }
 }
 
-async function parkNeeds({ db, caller, now }: Asking): Promise<NeedView[]> {
+async function parkNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
   const { kind, id, projectId } = caller
   const found =
     kind === 'operator' ? await listParked(db, projectId, now, needsMax) : [await findRecovery(db, id, projectId)]

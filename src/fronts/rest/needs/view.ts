@@ -1,14 +1,8 @@
+import type { NeedKind } from '../../../needs/need.ts'
 import type { Trigger } from '../../../words/events.ts'
 
-/**
- * Why somebody waits for a person. `input`, `auth`: a task asks. `approval`: a harness waits until its next step is approved. `mail`: unread
- * mail to the operator. `degraded`: wakes are no longer sent. `retrying`: a receiver is away. `gate`: recovery has stopped by itself.
- * `parked`: a harness is at a limit. `late`: nobody has taken up a task for long.
- */
-export type NeedKind = 'input' | 'auth' | 'approval' | 'mail' | 'degraded' | 'retrying' | 'gate' | 'parked' | 'late'
-
-/** One thing that waits for a person. Instants are ISO 8601. */
-export interface NeedView {
+/** One thing that waits for a person, as it is read. Instants are ISO 8601. */
+export interface NeedFields {
   readonly kind: NeedKind
   /** Whose it is; null: the project's. */
   readonly agent: string | null
@@ -32,9 +26,24 @@ export interface NeedView {
   readonly until?: string | null
 }
 
+/** One thing that waits for a person. */
+export interface NeedView extends NeedFields {
+  /** The same as long as it waits. */
+  readonly id: string
+  /** The operators of the project have put it off until then. */
+  readonly snoozedUntil?: string
+}
+
 export interface NeedsView {
   /** The longest wait first. */
   readonly needs: readonly NeedView[]
   /** Whether there are more than are listed: a list has at most 100 of each kind. */
   readonly more: boolean
+}
+
+/** A need that was put off, or is no longer. */
+export interface SnoozedView {
+  readonly need: string
+  /** null: it is not put off. */
+  readonly snoozedUntil: string | null
 }

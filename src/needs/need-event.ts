@@ -1,0 +1,29 @@
+import { cutText } from '../lib/cut-text.ts'
+import { oneLine } from '../lib/words.ts'
+import { type NewEvent, operatorAudience } from '../log/event.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
+import { type Need, needIdOf } from './need.ts'
+import type { Told } from './telling.ts'
+
+const subjectMax = 200
+
+/** Something waits for a person: what it is about, and the beginning of its text. Pure. */
+export function raisedEvent(need: Need): NewEvent {
+  const { kind, agent, since, text, taskId, messageId, sessionId, subscriptionId } = need
+  const named = Object.entries({ taskId, messageId, sessionId, subscriptionId }).filter(([, id]) => id !== undefined)
+  const about = { change: 'raised', need: needIdOf(need), kind, agent, ...Object.fromEntries(named), since }
+  return eventOf('need.raised', { ...about, subject: cutText(oneLine(text), subjectMax) })
+}
+
+/** What operators were told of waits no more. Pure. */
+export function clearedEvent({ id: need, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>): NewEvent {
+  const named = need.startsWith('WAKE_SUB:') ? { subscriptionId: need } : {}
+  return eventOf('need.cleared', { change: 'cleared', need, kind, agent, ...named })
+}
+
+const eventOf = (type: 'need.raised' | 'need.cleared', data: NewEvent['data']): NewEvent => ({
+  type,
+  actor: gatewayIdentity,
+  audience: [operatorAudience],
+  data,
+})

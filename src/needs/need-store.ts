@@ -1,0 +1,79 @@
+import { operatorAudience } from '../log/event.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { p, sql, statement } from '../storage/statement.ts'
+import type { NeedKind } from './need.ts'
+import type { Told } from './telling.ts'
+
+interface Row {
+  id: string
+  kind: string
+  agent: string | null
+  toldAt: number
+  isOpen: number
+  snoozedUntil: number
+}
+
+const ofProject = statement<
+  { projectId: string },
+  Row
+>(sql`select id, kind, agent, told_at as "toldAt", is_open as "isOpen",
+  snoozed_until as "snoozedUntil" from need where project_id = ${p('projectId')}`)
+const tell = statement<{ projectId: string; id: string; kind: string; agent: string | null; now: number }>(
+  sql`insert into need (project_id, id, kind, agent, told_at, is_open, snoozed_until)
+    values (${p('projectId')}, ${p('id')}, ${p('kind')}, ${p('agent')}, ${p('now')}, 1, 0)
+    on conflict (project_id, id) do update set kind = excluded.kind, told_at = excluded.told_at, is_open = 1, snoozed_until = 0`,
+)
+const close = statement<{ projectId: string; id: string }>(
+  sql`update need set is_open = 0 where project_id = ${p('projectId')} and id = ${p('id')}`,
+)
+const forget = statement<{ projectId: string; id: string }>(
+  sql`delete from need where project_id = ${p('projectId')} and id = ${p('id')}`,
+)
+const snooze = statement<{ projectId: string; id: string; kind: string; agent: string | null; until: number }>(
+  sql`insert into need (project_id, id, kind, agent, told_at, is_open, snoozed_until)
+    values (${p('projectId')}, ${p('id')}, ${p('kind')}, ${p('agent')}, 0, 0, ${p('until')})
+    on conflict (project_id, id) do update set kind = excluded.kind, snoozed_until = excluded.snoozed_until`,
+)
+const forgetOver = statement<{ projectId: string; now: number }>(sql`delete from need
+  where project_id = ${p('projectId')} and is_open = 0 and told_at = 0 and snoozed_until <= ${p('now')}`)
+const watched = statement<{ operator: string }, { projectId: string }>(
+  sql`select distinct project_id as "projectId" from subscription where agent_id = ${p('operator')} and trigger = 'NEED_CHANGED'`,
+)
+
+/** What was told in a project. */
+export async function listTold(db: Reader, projectId: string): Promise<Told[]> {
+  const rows = await db.all(ofProject, { projectId })
+  return rows.map((row) => ({ ...row, kind: row.kind as NeedKind, isOpen: row.isOpen === 1 }))
+}
+
+export async function saveTold(
+  tx: Transaction,
+  projectId: string,
+  { id, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>,
+): Promise<void> {
+  await tx.run(tell, { projectId, id, kind, agent, now: tx.now })
+}
+
+export async function closeTold(tx: Transaction, projectId: string, id: string): Promise<void> {
+  await tx.run(close, { projectId, id })
+}
+
+export async function forgetTold(tx: Transaction, projectId: string, id: string): Promise<void> {
+  await tx.run(forget, { projectId, id })
+}
+
+/** Puts a need off until an instant, in ms since the epoch; 0 ends that. It also forgets those in a project that nobody listens to. */
+export async function saveSnooze(
+  tx: Transaction,
+  projectId: string,
+  { id, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>,
+  until: number,
+): Promise<void> {
+  await tx.run(snooze, { projectId, id, kind, agent, until })
+  await tx.run(forgetOver, { projectId, now: tx.now })
+}
+
+/** The projects in which an operator has a subscription of needs. */
+export async function listWatchedProjects(db: Reader): Promise<string[]> {
+  return (await db.all(watched, { operator: operatorAudience })).map(({ projectId }) => projectId)
+}

@@ -1,0 +1,100 @@
+import type { Sweep } from '../lib/sweeper.ts'
+import type { Core } from '../log/core.ts'
+import type { NewEvent } from '../log/event.ts'
+import { lockLog } from '../log/event-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import { type Need, needIdOf } from './need.ts'
+import { clearedEvent, raisedEvent } from './need-event.ts'
+import { closeTold, forgetTold, listTold, listWatchedProjects, saveTold } from './need-store.ts'
+import { nextStep, type Told } from './telling.ts'
+
+const everyMs = 5_000
+/** A receiver that answers a later try within this time is no trouble, in ms. */
+const graceMs = 10_000
+
+/** The needs of the operators of a project. `isCut`: there are more than are listed. */
+interface NeedsNow {
+  readonly needs: readonly Need[]
+  readonly isCut: boolean
+}
+
+interface NeedContext extends Core {
+  readonly readNeeds: (projectId: string) => Promise<NeedsNow>
+}
+
+/**
+ * Compares what waits for a person with what operators were told, where one has subscribed to it, on one gateway at a time, and appends an
+ * event for each difference. What needs a person may begin without any event: a report of presence, the first failures of a receiver,
+ * the time itself. A subscription reads the events like all others.
+ */
+export function needSweep(context: NeedContext): Sweep {
+  const { db, log } = context
+  return {
+    name: 'needs',
+    everyMs,
+    async run(signal) {
+      for (const projectId of await listWatchedProjects(db)) {
+        if (signal.aborted) break
+        await look(context, projectId).catch((err: unknown) =>
+          log.error({ err, project: projectId }, 'needs.look_failed'),
+        )
+      }
+      return false
+    },
+  }
+}
+
+async function look({ db, clock, append, readNeeds }: NeedContext, projectId: string): Promise<void> {
+  const { needs, isCut } = await readNeeds(projectId)
+  const soon = clock.now() - graceMs
+  const lasting = needs.filter(({ kind, since }) => kind !== 'retrying' || Date.parse(since) <= soon)
+  const byId = new Map(lasting.map((need) => [needIdOf(need), need]))
+  if (differences(await listTold(db, projectId), byId, isCut, clock.now()).length === 0) return
+  await db.transaction(async (tx) => {
+    // Another gateway may tell the same: what was told is read again under the lock of the log.
+    await lockLog(tx, projectId)
+    const events: NewEvent[] = []
+    for (const difference of differences(await listTold(tx, projectId), byId, isCut, tx.now)) {
+      const event = await apply(tx, projectId, difference)
+      if (event) events.push(event)
+    }
+    if (events.length > 0) await append(tx, projectId, events)
+  })
+}
+
+interface Difference {
+  readonly id: string
+  readonly step: 'tell' | 'clear' | 'forget'
+  readonly need: Need | undefined
+  readonly told: Told | undefined
+}
+
+/** Of a list that is cut nobody knows whether the rest has ended. */
+function differences(
+  told: readonly Told[],
+  needs: ReadonlyMap<string, Need>,
+  isCut: boolean,
+  now: number,
+): Difference[] {
+  const known = new Map(told.map((one) => [one.id, one]))
+  const ids = isCut ? needs.keys() : new Set([...known.keys(), ...needs.keys()])
+  return [...ids].flatMap((id) => {
+    const [need, one] = [needs.get(id), known.get(id)]
+    const step = nextStep(one, need?.kind, now)
+    return step === 'wait' ? [] : [{ id, step, need, told: one }]
+  })
+}
+
+/** Writes a difference, and returns what the log says about it. */
+async function apply(tx: Transaction, projectId: string, { id, step, need, told }: Difference) {
+  if (step === 'tell' && need) {
+    await saveTold(tx, projectId, { id, kind: need.kind, agent: need.agent })
+    return raisedEvent(need)
+  }
+  if (step === 'clear' && told) {
+    await closeTold(tx, projectId, id)
+    return clearedEvent(told)
+  }
+  await forgetTold(tx, projectId, id)
+  return undefined
+}

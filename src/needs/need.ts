@@ -1,0 +1,41 @@
+/**
+ * Why somebody waits for a person. `input`, `auth`: a task asks. `approval`: a harness waits until its next step is approved. `mail`: unread
+ * mail to the operator. `failing`: events of a subscription fail, and the next ones are still sent. `degraded`: they are no longer sent.
+ * `retrying`: a receiver is away. `gate`: recovery has stopped by itself. `parked`: a harness is at a limit. `late`: nobody has taken up a task
+ * for long.
+ */
+export type NeedKind =
+  | 'input'
+  | 'auth'
+  | 'approval'
+  | 'mail'
+  | 'failing'
+  | 'degraded'
+  | 'retrying'
+  | 'gate'
+  | 'parked'
+  | 'late'
+
+/** The thing that a need is about. */
+interface Subject {
+  readonly kind: NeedKind
+  readonly agent: string | null
+  readonly taskId?: string
+  readonly version?: number
+  readonly messageId?: string
+  readonly sessionId?: string
+  readonly subscriptionId?: string
+}
+
+/** Something that waits for a person, as far as it is told to programs. */
+export interface Need extends Subject {
+  /** ISO 8601. */
+  readonly since: string
+  readonly text: string
+}
+
+/** Returns the id of a need: the same as long as it waits. A task that asks again is another one, a subscription that becomes worse is not. Pure. */
+export function needIdOf({ kind, agent, taskId, version, messageId, sessionId, subscriptionId }: Subject): string {
+  if (taskId !== undefined) return `${taskId}@${version}`
+  return messageId ?? subscriptionId ?? sessionId ?? (agent === null ? kind : `${kind}:${agent}`)
+}
