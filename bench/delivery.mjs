@@ -12,6 +12,7 @@ export const quick = { reps: 1, events: 3_000, warmUp: 500 }
 
 /** The peers that Rouse is compared with. Of several engines, the fastest counts. */
 const bars = [
+  { against: ['floor'], name: 'floor: rows, two signatures and a POST, no engine', bar: { atLeast: 0.75 } },
   { against: ['undici-50', 'undici-100'], name: 'undici Pool, unsigned, nothing kept', bar: { atLeast: 0.5 } },
   { against: ['undici-signed-50', 'undici-signed-100'], name: 'undici Pool, signed, nothing kept' },
   { against: ['bullmq-always'], name: 'BullMQ, AOF always', bar: { atLeast: 2.5 } },

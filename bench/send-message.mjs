@@ -1,6 +1,7 @@
-// SendMessage (returnImmediately) over JSON-RPC: Rouse, durable, beside the SDK's own request handler with tasks in memory.
+// SendMessage (returnImmediately) over JSON-RPC: Rouse, durable, beside the SDK's own request handler with tasks in memory, and beside
+// two floors: the same durable work with no product around it, alone and behind Express and the SDK's transport.
 // Each server is a process of its own; the clients are in this one.
-//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--warm-up 10000] [--quick]
+//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--warm-up 10000] [--only rouse,floorExpress] [--connections 64] [--profile <dir>] [--quick]
 import { Pool } from 'undici'
 import { runIfMain, say } from './lib/command.mjs'
 import { liftRates, sendMessageCall, startGateway } from './lib/gateway.mjs'
@@ -11,33 +12,50 @@ import { quantile, ratios } from './lib/stats.mjs'
 import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
 
 export const title = 'SendMessage'
-export const defaults = { reps: 5, seconds: 5, warmUp: 10_000, warmUpSeconds: 1 }
+export const defaults = {
+  reps: 5,
+  seconds: 5,
+  warmUp: 10_000,
+  warmUpSeconds: 1,
+  only: '',
+  connections: '1,16,64',
+  profile: '',
+}
 export const quick = { reps: 1, seconds: 1, warmUp: 1_000, warmUpSeconds: 0.5 }
 
-const connectionCounts = [1, 16, 64]
 /** By connections: a message that comes alone shares no commit. */
-const bars = { 1: { atLeast: 0.5 }, 16: { atLeast: 1.2 }, 64: { atLeast: 1.2 } }
+const bars = { 1: { atLeast: 0.6 }, 16: { atLeast: 1.3 }, 64: { atLeast: 1.5 } }
+/** By connections: the CPU of a request, as a multiple of that of the floor behind Express and the SDK. */
+const cpuBars = { 64: { atMost: 1.2 } }
 /** A server that ran for hours has compiled what it runs, however few requests it gets now: each is warmed up with as many. */
 const warmUpConnections = 64
 const servers = {
   rouse: { title: 'Rouse (SQLite, agent key checked)', start: startRouse },
-  sdk: { title: '@a2a-js/sdk DefaultRequestHandler (in memory, no authentication)', start: startSdk },
+  sdk: { title: '@a2a-js/sdk DefaultRequestHandler (in memory, no authentication)', start: () => startPeer('sdk-server') },
+  floor: { title: 'floor: node:http and SQLite (durable, key looked up)', start: () => startPeer('floor-http') },
+  floorExpress: {
+    title: 'floor behind Express and the SDK (durable, no authentication)',
+    start: () => startPeer('floor-express'),
+  },
 }
 
-export async function measure({ reps, seconds, warmUp, warmUpSeconds }) {
+export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, connections: counts, profile }) {
   const runs = {}
+  const names = only ? only.split(',') : Object.keys(servers)
+  const connectionCounts = counts.split(',').map(Number)
   for (let repetition = 0; repetition < reps; repetition++) {
     for (const connections of connectionCounts) {
-      for (const [name, { title, start }] of Object.entries(servers)) {
+      for (const name of names) {
+        const { title, start } = servers[name]
         const busy = await busyShare()
-        const server = await start()
+        const server = await start(profile)
         try {
           await drive(server, { connections: warmUpConnections, count: warmUp })
           await drive(server, { connections, seconds: warmUpSeconds })
           const run = { busy, ...(await drive(server, { connections, seconds })) }
           runs[`${connections} ${name}`] = [...(runs[`${connections} ${name}`] ?? []), run]
           say(
-            `${repetition + 1}/${reps} ${connections} connections, ${title}: ${number(run.rate)}/s ${run.invalid ?? ''}`,
+            `${repetition + 1}/${reps} ${connections} connections, ${title}: ${number(run.rate)}/s, ${number(run.cpu)} µs of CPU each ${run.invalid ?? ''}`,
           )
         } finally {
           await server.stop()
@@ -48,7 +66,8 @@ export async function measure({ reps, seconds, warmUp, warmUpSeconds }) {
   return [
     `${seconds} s after a warm-up of ${number(warmUp)} requests over ${warmUpConnections} connections and ${warmUpSeconds} s over as many as are measured, a fresh server for each run; ${reps} repetitions. Median (min–max). ${busyNote(Object.values(runs).flat())}`,
     serverTable(runs),
-    ratioTable(runs),
+    ratioTable(runs, connectionCounts),
+    cpuTable(runs, connectionCounts),
   ].join('\n\n')
 }
 
@@ -97,8 +116,8 @@ async function drive(
 }
 
 /** The caller is an agent with a key in the store, as a peer would be, and not the operator. */
-async function startRouse() {
-  const gateway = await startGateway()
+async function startRouse(profile) {
+  const gateway = await startGateway({ flags: profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : [] })
   await liftRates(gateway)
   await gateway.call('POST', '/v1/agents', { handle: 'donna' })
   const { apiKey } = await gateway.call('POST', '/v1/agents', { handle: 'peer' })
@@ -106,8 +125,8 @@ async function startRouse() {
   return { url: gateway.url, path: '/agents/donna', pid: gateway.pid, headers, stop: gateway.stop }
 }
 
-async function startSdk() {
-  const child = startNode('../peers/sdk-server.mjs')
+async function startPeer(file) {
+  const child = startNode(`../peers/${file}.mjs`)
   const { port } = await nextMessage(child)
   const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' }
   return { url: `http://127.0.0.1:${port}`, path: '/', pid: child.pid, headers, stop: () => stopProcess(child) }
@@ -132,14 +151,28 @@ function serverTable(runs) {
   return table(head, rows)
 }
 
-function ratioTable(runs) {
+function ratioTable(runs, connectionCounts) {
   const head = ['Rouse ÷ SDK', 'requests/s', 'bar', 'verdict']
   const rows = connectionCounts.map((connections) => {
-    const of = (name) => runs[`${connections} ${name}`].map((run) => run.rate)
+    const of = (name) => valuesOf(runs, connections, name, 'rate')
     const values = ratios(of('rouse'), of('sdk'))
     return [`${connections} connections`, `${spread(values, 2)} ×`, ...verdict(values, bars[connections])]
   })
   return table(head, rows)
 }
+
+function cpuTable(runs, connectionCounts) {
+  const head = ['server CPU, Rouse ÷ floor', 'node:http', 'Express and the SDK', 'bar', 'verdict']
+  const rows = connectionCounts.map((connections) => {
+    const of = (name) => valuesOf(runs, connections, name, 'cpu')
+    const [least, express] = ['floor', 'floorExpress'].map((name) => ratios(of('rouse'), of(name)))
+    const texts = [least, express].map((values) => `${spread(values, 2)} ×`)
+    return [`${connections} connections`, ...texts, ...verdict(express, cpuBars[connections])]
+  })
+  return table(head, rows)
+}
+
+/** One value of each repetition; none of a server that was not measured. */
+const valuesOf = (runs, connections, name, field) => (runs[`${connections} ${name}`] ?? []).map((run) => run[field])
 
 await runIfMain(import.meta, { title, defaults, quick, measure })

@@ -18,6 +18,11 @@ export const engines = {
   ...onPostgres(1, 0.4),
   ...onPostgres(2, 0.4),
   ...onPostgres(3, 0.4),
+  floor: {
+    title: 'floor: rows, two signatures and a POST, no engine',
+    module: '../peers/floor-delivery.mjs',
+    lacks: 'retries, leases, filters, policies',
+  },
   'undici-50': {
     title: 'undici Pool, 50 at a time',
     module: '../peers/undici.mjs',
