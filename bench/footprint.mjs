@@ -1,4 +1,4 @@
-// What one SendMessage leaves in the store: rows and bytes of each table and index, and the pages of the write-ahead log that
+// What one SendMessage leaves in the store: rows, entries and bytes of each table and index, and the pages of the write-ahead log that
 // its commit wrote. An agent sends to another over HTTP, one message at a time and 16 at a time.
 //   node bench/footprint.mjs [--rounds 9] [--messages 64] [--quick]
 import { closeSync, openSync, readSync } from 'node:fs'
@@ -63,21 +63,26 @@ async function sendAll(gateway, key, messages, clients) {
   await Promise.all(Array.from({ length: clients }, client))
 }
 
-/** Rows and bytes of every table, and bytes of its indexes. */
+/** Rows, entries and bytes of every table with its indexes. An entry is a row in its table, or a key in an index. */
 function readTables(dataDir) {
   const db = new Sqlite(join(dataDir, 'rouse.db'), { readonly: true })
   const schema = db.prepare('select name, tbl_name as owner, type from sqlite_schema').all()
   const parts = new Map(schema.map(({ name, owner, type }) => [name, { owner, isIndex: type === 'index' }]))
   const found = new Map()
-  for (const { name, bytes } of db.prepare('select name, sum(payload) as bytes from dbstat group by name').all()) {
+  for (const { name, bytes, entries } of db.prepare(sizes).all()) {
     const { owner, isIndex } = parts.get(name) ?? { owner: name, isIndex: false }
-    const entry = found.get(owner) ?? { rows: countRows(db, owner), bytes: 0, indexBytes: 0 }
+    const entry = found.get(owner) ?? { rows: countRows(db, owner), entries: 0, bytes: 0, indexBytes: 0 }
     entry[isIndex ? 'indexBytes' : 'bytes'] += bytes
+    entry.entries += entries
     found.set(owner, entry)
   }
   db.close()
   return found
 }
+
+// An inner page of a table with a rowid has keys without rows: they are no entries.
+const sizes = `select name, sum(payload) as bytes,
+  sum(case when pagetype = 'leaf' or payload > 0 then ncell else 0 end) as entries from dbstat group by name`
 
 const countRows = (db, name) =>
   name.startsWith('sqlite_') ? 0 : db.prepare(`select count(*) from "${name}"`).pluck().get()
@@ -93,9 +98,9 @@ function pagesOfLog(dataDir) {
 
 function perMessage(before, after, messages) {
   const tables = [...after].map(([name, now]) => {
-    const old = before.get(name) ?? { rows: 0, bytes: 0, indexBytes: 0 }
+    const old = before.get(name) ?? { rows: 0, entries: 0, bytes: 0, indexBytes: 0 }
     const of = (field) => (now[field] - old[field]) / messages
-    return { name, rows: of('rows'), bytes: of('bytes'), indexBytes: of('indexBytes') }
+    return { name, rows: of('rows'), entries: of('entries'), bytes: of('bytes'), indexBytes: of('indexBytes') }
   })
   return tables.filter(({ rows }) => rows >= 0.1)
 }
@@ -105,18 +110,21 @@ function totals(alone, together) {
   const row = (label, run) => [
     label,
     number(sum(run, 'rows'), 1),
+    number(sum(run, 'entries'), 1),
     number(sum(run, 'bytes') + sum(run, 'indexBytes')),
     number(run.pages, 1),
   ]
   const rows = [row('one message at a time', alone), row(`${concurrency} messages at a time`, together)]
-  return table(['each message', 'rows', 'bytes in tables and indexes', 'pages of the log'], rows)
+  return table(['each message', 'rows', 'entries of tables and indexes', 'bytes in them', 'pages of the log'], rows)
 }
 
 function perTable({ tables }) {
   const rows = tables
     .toSorted((a, b) => b.bytes + b.indexBytes - a.bytes - a.indexBytes)
-    .map(({ name, rows, bytes, indexBytes }) => [`\`${name}\``, number(rows, 1), number(bytes), number(indexBytes)])
-  return table(['table', 'rows', 'bytes', 'bytes in its indexes'], rows)
+    .map(({ name, rows, entries, bytes, indexBytes }) => {
+      return [`\`${name}\``, number(rows, 1), number(entries, 1), number(bytes), number(indexBytes)]
+    })
+  return table(['table', 'rows', 'entries', 'bytes', 'bytes in its indexes'], rows)
 }
 
 await runIfMain(import.meta, { title, defaults, quick, measure })

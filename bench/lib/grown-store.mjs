@@ -64,7 +64,6 @@ function copyTasks(file, { task, agents, copies, newUuid }) {
   const [mail] = rowsOf('message', 'task_id = ?', task.id)
   const template = {
     task: rowsOf('task', 'id = ?', task.id),
-    task_message: rowsOf('task_message', 'task_id = ?', task.id),
     message: [mail],
     message_recipient: rowsOf('message_recipient', 'message_id = ?', mail.id),
     event: events,
