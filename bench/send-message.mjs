@@ -31,7 +31,10 @@ const cpuBars = { 64: { atMost: 1.2 } }
 const warmUpConnections = 64
 const servers = {
   rouse: { title: 'Rouse (SQLite, agent key checked)', start: startRouse },
-  sdk: { title: '@a2a-js/sdk DefaultRequestHandler (in memory, no authentication)', start: () => startPeer('sdk-server') },
+  sdk: {
+    title: '@a2a-js/sdk DefaultRequestHandler (in memory, no authentication)',
+    start: () => startPeer('sdk-server'),
+  },
   floor: { title: 'floor: node:http and SQLite (durable, key looked up)', start: () => startPeer('floor-http') },
   floorExpress: {
     title: 'floor behind Express and the SDK (durable, no authentication)',

@@ -27,16 +27,14 @@ create table event (
 -- The events of one task, for its streams and pushes.
 create index event_by_task on event (task_id, log_id) where task_id is not null;
 
--- The agents and tasks that an event concerns: an agent's subscriptions and its own view of the log range over these rows.
+-- The agents that an event concerns: an agent's subscriptions, each with one trigger, and its own view of the log range over these rows.
 create table event_audience (
   audience   text collate "C" not null,
   project_id text collate "C" not null, -- whose log: a task concerns an originator of another project too
+  trigger    text collate "C" not null, -- '': the event fires none
   log_id     bigint           not null,
-  trigger    text collate "C",
-  primary key (audience, project_id, log_id)
+  primary key (audience, project_id, trigger, log_id)
 );
--- The events of a subscription, which has one trigger: one to a rare trigger does not walk over all events of its agent.
-create index event_audience_by_trigger on event_audience (audience, project_id, trigger, log_id) where trigger is not null;
 
 -- Agents
 
@@ -236,7 +234,7 @@ create index mcp_session_by_use on mcp_session (last_used_at);
 create table task (
   id                 text collate "C" not null primary key,
   project_id         text collate "C" not null,
-  context_id         text collate "C" not null,
+  context_id         text collate "C" not null,            -- '': its own, which follows from its id
   agent_id           text collate "C" not null default '', -- the agent that it was sent to, which never changes
   assignee_id        text collate "C" not null,            -- the agent that works on it, which changes when it is handed over
   originator_id      text collate "C" not null,
@@ -252,8 +250,10 @@ create table task (
   expires_at         bigint,
   created_at         bigint           not null,
   updated_at         bigint           not null,
+  first_size         bigint,                              -- of the first message
   tagged_concepts    text             not null,
-  metadata           text
+  metadata           text,
+  first_message      text                                 -- null: it is long, and in a row of its own
 );
 -- A list without a state merges one range for each state: half the indexes, and every list reads a page's worth of rows.
 -- Almost every task is with the agent that it was sent to: one index finds it by either. A task that was handed over is in two others.
@@ -269,8 +269,8 @@ create index task_by_originator on task (originator_id, state, status_at desc, i
 create index task_by_originator_agent on task (originator_id, agent_id, status_at desc, id desc);
 -- The tasks of a project, for its operator.
 create index task_by_project on task (project_id, state, status_at desc, id desc);
--- The tasks of a context.
-create index task_by_context on task (context_id, status_at desc, id desc);
+-- The later tasks of a context, and those of one that a client named.
+create index task_by_context on task (context_id, status_at desc, id desc) where context_id <> '';
 -- The tasks that nobody began in time.
 create index task_by_expiry on task (expires_at) where expires_at is not null and state = 'submitted';
 

@@ -32,6 +32,11 @@ export function newMessageId(now = Date.now()): string {
 export const newTaskId = (now: number): string => newMessageId(now).slice(messagePrefix.length)
 /** Returns the id of the first mail of a task: it is found without an index of its own. */
 export const firstMailOf = (taskId: string): string => `${messagePrefix}${taskId}`
+/** Returns the id of the context that a task begins: the same UUID, of version 8. */
+export const contextOf = (taskId: string): string => `${taskId.slice(0, 14)}8${taskId.slice(15)}`
+/** Returns the id of the task that began a context with this id. `''`: its id is of another form, so it came with a message. */
+export const beginnerOf = (contextId: string): string =>
+  contextId[14] === '8' ? `${contextId.slice(0, 14)}7${contextId.slice(15)}` : ''
 /** Returns the smallest message id of an instant: ids made before it sort below. */
 export const messageIdFloor = (timeMs: number): string => {
   const time = hex(Math.max(0, Math.floor(timeMs)), 12)

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement, rowsInsert } from '../storage/rows.ts'
 import { forUpdate, limited, p, type Statement, sql, statement, takingLog } from '../storage/statement.ts'
-import { type EventType, eventTypes } from '../words/events.ts'
+import { type EventType, eventTypes, triggers } from '../words/events.ts'
 import type { LogEvent, NewEvent } from './event.ts'
 import { dataToStored, readStored } from './stored-data.ts'
 
@@ -19,7 +19,9 @@ const eventRows = rowsInsert('event', [
   'data',
   'created_at',
 ])
-const audienceRows = rowsInsert('event_audience', ['audience', 'project_id', 'log_id', 'trigger'])
+const audienceRows = rowsInsert('event_audience', ['audience', 'project_id', 'trigger', 'log_id'])
+/** The trigger of an audience row whose event fires none. */
+const noTrigger = ''
 
 /**
  * Locks the log until the commit and assigns logIds to these events. The ids come from the project's own counter row, which stays
@@ -50,7 +52,7 @@ export async function writeEvents(
     return [projectId, logId, type, taskId, actor, actorId, dataToStored(event, data), createdAt]
   })
   const audiences = numbered.flatMap(({ projectId, logId, trigger }, index) =>
-    events[index]!.audience.map((audience) => [audience, projectId, logId, trigger]),
+    events[index]!.audience.map((audience) => [audience, projectId, trigger ?? noTrigger, logId]),
   )
   await Promise.all([eventRows.run(tx, rows), audienceRows.run(tx, audiences)])
 }
@@ -85,9 +87,13 @@ const rangeOfProject = statement<Range & { projectId: string }, EventRow>(sql`se
 // Joins by project and logId, never by the project alone: with the same constant on both sides, PostgreSQL may read the whole log
 // for each row, because it made the plan while the log was short.
 export const itsEvent = sql.raw(`e.project_id = a.project_id /*postgres || '' */ and e.log_id = a.log_id`)
+/** The key has the trigger before the logId: a page of all triggers merges the first rows of each. */
+const firstOf = (trigger: string) => sql`select project_id, log_id from (select project_id, log_id from event_audience
+    where audience = ${p('audience')} and project_id = ${p('projectId')} and trigger = ${sql.raw(`'${trigger}'`)}
+      and log_id > ${p('after')} and log_id <= ${p('upTo')}
+    order by log_id ${limited}) as first`
 const rangeOfAudience = statement<Range & { projectId: string; audience: string }, EventRow>(sql`select ${eventColumns}
-  from event_audience a join event e on ${itsEvent}
-  where a.audience = ${p('audience')} and a.project_id = ${p('projectId')} and a.log_id > ${p('after')} and a.log_id <= ${p('upTo')}
+  from (${sql.join([noTrigger, ...triggers].map(firstOf), sql` union all `)}) a join event e on ${itsEvent}
   order by a.log_id ${limited}`)
 const rangeOfTrigger = statement<
   Range & { projectId: string; audience: string; trigger: string },

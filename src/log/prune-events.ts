@@ -2,9 +2,12 @@ import type { Database, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 
-interface Aged {
+interface Audience {
   projectId: string
   audience: string
+  trigger: string
+}
+interface Aged extends Audience {
   upTo: number
 }
 
@@ -24,14 +27,15 @@ const setPrunedTo = statement<{ projectId: string; upTo: number }>(
 )
 // Goes from one audience to the next by the key, without reading the rows between.
 const nextAudience = statement<
-  { audience: string; projectId: string },
-  { audience: string; projectId: string; oldest: number }
->(sql`select audience, project_id as "projectId", log_id as "oldest" from event_audience
-  where (audience, project_id) > (${p('audience')}, ${p('projectId')}) order by audience, project_id, log_id limit 1`)
+  Audience,
+  Audience & { oldest: number }
+>(sql`select audience, project_id as "projectId", trigger, log_id as "oldest" from event_audience
+  where (audience, project_id, trigger) > (${p('audience')}, ${p('projectId')}, ${p('trigger')})
+  order by audience, project_id, trigger, log_id limit 1`)
+const ofAudience = sql`audience = ${p('audience')} and project_id = ${p('projectId')} and trigger = ${p('trigger')}`
 const removeAudience = statement<Aged & { limit: number }>(sql`delete from event_audience
-  where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= (select max(log_id) from (
-    select log_id from event_audience
-    where audience = ${p('audience')} and project_id = ${p('projectId')} and log_id <= ${p('upTo')} order by log_id ${limited}) page)`)
+  where ${ofAudience} and log_id <= (select max(log_id) from (
+    select log_id from event_audience where ${ofAudience} and log_id <= ${p('upTo')} order by log_id ${limited}) page)`)
 
 /**
  * Removes the events that were appended before an instant, oldest first, and records for each project up to which logId its log is
@@ -71,7 +75,7 @@ async function pruneAudiences(db: Database, signal: AbortSignal): Promise<void> 
     (await db.all(prunedPositions, {})).map(({ projectId, prunedTo }) => [projectId, prunedTo]),
   )
   const remove = (tx: Transaction, item: Aged, limit: number) => tx.run(removeAudience, { ...item, limit })
-  let next = await db.get(nextAudience, { audience: '', projectId: '' })
+  let next = await db.get(nextAudience, { audience: '', projectId: '', trigger: '' })
   while (next && !signal.aborted) {
     const aged: Aged[] = []
     for (let read = 0; next && read < pageMax; read++) {

@@ -1,3 +1,4 @@
+import { contextOf, firstMailOf } from '../lib/ids.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import type { EventType } from '../words/events.ts'
 import type { LogEvent } from './event.ts'
@@ -13,10 +14,13 @@ interface Shape {
   readonly inner?: Readonly<Record<string, Shape>>
 }
 
+/** The first mail of a task has its id. */
+const mailIdOf = (taskId: string | null): string | undefined => (taskId === null ? undefined : firstMailOf(taskId))
+
 /** Most messages have normal priority, no concepts, and begin their thread; their sender caused the event. */
 const messageOfChange: Shape = {
-  implied: ({ actor }, { messageId }) => ({
-    messageId: undefined,
+  implied: ({ actor, taskId }, { messageId = mailIdOf(taskId) }) => ({
+    messageId: mailIdOf(taskId),
     from: actor,
     priority: 'normal',
     taggedConcepts: [],
@@ -27,8 +31,8 @@ const messageOfChange: Shape = {
 /** The events of a message, which are almost all events of a log. Others are stored whole. */
 const shapes: Partial<Record<EventType, Shape>> = {
   'message.sent': {
-    implied: ({ actor, taskId }, { messageId }) => ({
-      messageId: undefined,
+    implied: ({ actor, taskId }, { messageId = mailIdOf(taskId) }) => ({
+      messageId: mailIdOf(taskId),
       from: actor,
       subject: undefined,
       priority: 'normal',
@@ -43,10 +47,10 @@ const shapes: Partial<Record<EventType, Shape>> = {
   'task.state_changed': {
     implied: ({ taskId }) => ({
       taskId: taskId ?? undefined,
-      contextId: undefined,
+      contextId: taskId === null ? undefined : contextOf(taskId),
       previousState: null,
-      newState: undefined,
-      version: undefined,
+      newState: 'submitted',
+      version: 1,
       originator: undefined,
       assignee: undefined,
       previousAssignee: undefined,

@@ -4,7 +4,7 @@ import { limited, p, sql, statement } from '../storage/statement.ts'
 import { assembleArtifacts, type Chunk } from './artifact.ts'
 import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { A2aArtifact, A2aMessage, Omitted, Task } from './task.ts'
-import { readMessagesAt, readTaskMessage } from './task-message-store.ts'
+import { messagesOfTask, readMessagesAt, readTaskMessage } from './task-message-store.ts'
 
 interface Size {
   readonly seq: number
@@ -16,11 +16,11 @@ interface ChunkSize extends Size {
 }
 
 const messageSizes = statement<{ taskId: string; limit: number; except: number; upTo: number }, Size>(
-  sql`select seq, coalesce(size, octet_length(message)) as "size" from task_message
-  where task_id = ${p('taskId')} and seq <= ${p('upTo')} and seq <> ${p('except')} order by seq desc ${limited}`,
+  sql`select seq, size from ${messagesOfTask}
+  where seq <= ${p('upTo')} and seq <> ${p('except')} order by seq desc ${limited}`,
 )
 const messageSize = statement<{ taskId: string; seq: number }, Size>(
-  sql`select seq, coalesce(size, octet_length(message)) as "size" from task_message where task_id = ${p('taskId')} and seq = ${p('seq')}`,
+  sql`select seq, size from ${messagesOfTask} where seq = ${p('seq')}`,
 )
 const chunkSizes = statement<{ taskId: string; upTo: number }, ChunkSize>(
   sql`select seq, artifact_id as "artifactId", append, coalesce(size, octet_length(artifact)) as "size" from task_chunk

@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { beginnerOf } from '../lib/ids.ts'
 import { walk } from '../lib/walk.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Statement } from '../storage/statement.ts'
@@ -68,7 +69,7 @@ class TaskList {
 
   constructor(db: Reader, given: Partial<Record<FilterName, string | number>>, entries: number) {
     this.#db = db
-    this.#given = given
+    this.#given = typeof given.contextId === 'string' ? { ...given, beginnerId: beginnerOf(given.contextId) } : given
     this.#statements = statementsFor(Object.keys(given) as FilterName[])
     this.#entries = entries
   }

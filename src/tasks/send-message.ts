@@ -1,5 +1,5 @@
 import { bytesOf, rowBytes } from '../admission/usage.ts'
-import { newTaskId, newUuid } from '../lib/ids.ts'
+import { contextOf, newTaskId } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Agent } from '../registry/agents/agent.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
@@ -177,10 +177,11 @@ function taskIdOf({ taskId }: A2aMessage): string | undefined {
 /** The task that a message starts. Its first move stores it. */
 function newTask({ message, metadata, caller, agent }: Sending, options: SendOptions, now: number): Task {
   const { contextId } = message
+  const id = newTaskId(now)
   return {
-    id: newTaskId(now),
+    id,
     projectId: agent.projectId,
-    contextId: typeof contextId === 'string' && contextId ? contextId : newUuid(),
+    contextId: typeof contextId === 'string' && contextId ? contextId : contextOf(id),
     agentId: agent.id,
     assigneeId: agent.id,
     originatorId: caller.id,

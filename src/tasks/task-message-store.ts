@@ -13,17 +13,35 @@ const insert = statement<{ taskId: string; seq: number; message: string; size: n
   sql`insert into task_message (task_id, seq, message, size, created_at)
   values (${p('taskId')}, ${p('seq')}, ${p('message')}, ${p('size')}, ${p('now')})`,
 )
+
+/** The bytes of a first message that is stored in the row of its task, which every move of the task writes again. */
+const shortMax = 1_024
+
+/**
+ * The messages of a task: its first one is in its own row where it is short, as most are; all others are rows of their own.
+ * The size is in bytes, as `Encoded.size` counts them. SQLite takes the parts apart, and reads no more than a page of them, only where
+ * their columns have the same affinities, and where a statement that orders by `seq` also selects it.
+ */
+export const messagesOfTask = sql`(
+  select seq, coalesce(size, octet_length(message)) as size, message from task_message where task_id = ${p('taskId')}
+  union all select cast(1 as bigint), coalesce(first_size, octet_length(first_message)), first_message from task where id = ${p('taskId')} and first_message is not null) as one`
+
 const messageAt = statement<{ taskId: string; seq: number }, MessageRow>(
-  sql`select message from task_message where task_id = ${p('taskId')} and seq = ${p('seq')}`,
+  sql`select message from ${messagesOfTask} where seq = ${p('seq')}`,
 )
 const messagesOf = statement<
   { taskId: string; limit: number; except: number; upTo: number },
   MessageRow
->(sql`select message from task_message
-  where task_id = ${p('taskId')} and seq <= ${p('upTo')} and seq <> ${p('except')} order by seq desc ${limited}`)
+>(sql`select seq, message from ${messagesOfTask}
+  where seq <= ${p('upTo')} and seq <> ${p('except')} order by seq desc ${limited}`)
 const messagesAt = new ListStatement<{ taskId: string }, MessageRow & { seq: number }>(
-  (seqs) => sql`select seq, message from task_message where task_id = ${p('taskId')} and seq in (${seqs})`,
+  (seqs) => sql`select seq, message from ${messagesOfTask} where seq in (${seqs})`,
 )
+
+/** Whether the first message of a task is stored in the row of the task. */
+export function isShort({ bytes }: Encoded): boolean {
+  return bytes <= shortMax
+}
 
 /** Stores a message as number `seq` of its task. The task's row counts it: `updateMessageCount`, `moveTaskRow`. */
 export async function insertTaskMessage(

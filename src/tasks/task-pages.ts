@@ -4,6 +4,7 @@ import { limited, p, type Statement, sql, statement } from '../storage/statement
 import type { Chunk } from './artifact.ts'
 import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
 import type { A2aMessage, Task } from './task.ts'
+import { messagesOfTask } from './task-message-store.ts'
 
 interface Range {
   readonly taskId: string
@@ -20,10 +21,10 @@ interface Numbered {
   readonly seq: number
 }
 
-const messageSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(message)) as "size" from task_message
-  where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
-const messages = statement<Range, Numbered & { message: string }>(sql`select seq, message from task_message
-  where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
+const messageSizes = statement<Range, Size>(sql`select seq, size from ${messagesOfTask}
+  where seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
+const messages = statement<Range, Numbered & { message: string }>(sql`select seq, message from ${messagesOfTask}
+  where seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 const chunkSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(artifact)) as "size" from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 const chunks = statement<Range, ChunkRow & Numbered>(sql`select seq, artifact_id as "artifactId", append,

@@ -29,7 +29,7 @@ const filters: Record<FilterName, SQL> = {
   agentId: sql`agent_id = ${p('agentId')}`,
   assigneeId: sql`assignee_id = ${p('assigneeId')}`,
   originatorId: sql`originator_id = ${p('originatorId')}`,
-  contextId: sql`context_id = ${p('contextId')}`,
+  contextId: sql`context_id = ${p('contextId')} and context_id <> ''`,
   state: sql`state = ${p('state')}`,
   statusSince: sql`status_at >= ${p('statusSince')}`,
 }
@@ -37,7 +37,14 @@ const filters: Record<FilterName, SQL> = {
 /** The ranges that have the tasks of a list with these filters, each task in one of them. Pure. */
 export function rangesOf(names: readonly FilterName[]): TaskRange[] {
   const has = (name: FilterName): boolean => names.includes(name)
-  if (has('contextId')) return [range(names, ['contextId'])]
+  // The task that began the context has its id, and is in no index of contexts.
+  if (has('contextId')) {
+    const { within, also } = range(names, ['contextId'])
+    return [
+      { within, also },
+      { within: [sql`id = ${p('beginnerId')} and context_id = ''`, ...within.slice(1)], also },
+    ]
+  }
   if (has('agentId') && has('originatorId')) return [range(names, ['agentId', 'originatorId'])]
   // Every other index has the state before the time.
   const states = has('state') ? [filters.state] : taskStates.map((state) => sql`state = ${state}`)

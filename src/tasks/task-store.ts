@@ -1,3 +1,4 @@
+import { contextOf } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
@@ -29,13 +30,14 @@ export const withItsAgent: SQL = lateFilter(sql`agent_id = assignee_id`)
 export const handedOver: SQL = lateFilter(sql`agent_id <> assignee_id`)
 export const partsByHandOver: readonly SQL[] = [withItsAgent, handedOver]
 
-const insert =
-  statement<TaskRow>(sql`insert into task (id, project_id, context_id, agent_id, assignee_id, originator_id, state, version,
+const insert = statement<
+  TaskRow & { firstSize: number | null; firstMessage: string | null }
+>(sql`insert into task (id, project_id, context_id, agent_id, assignee_id, originator_id, state, version,
     status_message_seq, status_at, reason, priority, tagged_concepts, metadata, message_count, chunk_count, size,
-    expires_at, created_at, updated_at)
+    expires_at, created_at, updated_at, first_size, first_message)
   values (${p('id')}, ${p('projectId')}, ${p('contextId')}, ${p('agentId')}, ${p('assigneeId')}, ${p('originatorId')}, ${p('state')}, ${p('version')},
     ${p('statusMessageSeq')}, ${p('statusAt')}, ${p('reason')}, ${p('priority')}, ${p('taggedConcepts')}, ${p('metadata')},
-    ${p('messageCount')}, ${p('chunkCount')}, ${p('size')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')})`)
+    ${p('messageCount')}, ${p('chunkCount')}, ${p('size')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')}, ${p('firstSize')}, ${p('firstMessage')})`)
 const byId = statement<{ id: string }, TaskRow>(sql`select ${taskColumns} from task where id = ${p('id')}`)
 const amongIds = new ListStatement<object, TaskRow>((ids) => sql`select ${taskColumns} from task where id in (${ids})`)
 
@@ -81,12 +83,15 @@ const parties = new ListStatement<object, TaskParties>(
     from task where id in (${ids})`,
 )
 
-/** Stores a new task. Its messages and chunks are rows of their own. */
-export async function insertTask(tx: Transaction, task: Task): Promise<void> {
+/** Stores a new task, with its first message if that is short. Its other messages and its chunks are rows of their own. */
+export async function insertTask(tx: Transaction, task: Task, first?: Encoded | undefined): Promise<void> {
   await tx.run(insert, {
     ...task,
+    contextId: task.contextId === contextOf(task.id) ? '' : task.contextId,
     taggedConcepts: JSON.stringify(task.taggedConcepts),
     metadata: task.metadata === null ? null : JSON.stringify(task.metadata),
+    firstSize: first?.size ?? null,
+    firstMessage: first?.text ?? null,
   })
   countTask(tx, { after: task })
 }
@@ -143,6 +148,7 @@ export async function updateChunkCount(tx: Transaction, before: Task, { size }: 
 export function taskFromRow(row: TaskRow): Task {
   return {
     ...row,
+    contextId: row.contextId || contextOf(row.id),
     state: row.state as TaskState,
     priority: row.priority as Priority,
     taggedConcepts: JSON.parse(row.taggedConcepts) as string[],

@@ -11,7 +11,7 @@ import type { Encoded } from './encoded.ts'
 import { requireMove } from './state.ts'
 import type { Task } from './task.ts'
 import { artifactAdded, projectsOf, stateChanged } from './task-events.ts'
-import { insertTaskMessage } from './task-message-store.ts'
+import { insertTaskMessage, isShort } from './task-message-store.ts'
 import { findTask, insertTask, moveTaskRow, updateMessageCount } from './task-store.ts'
 import { VersionConflict } from './version-conflict.ts'
 
@@ -54,11 +54,12 @@ export async function transition(
 ): Promise<Task> {
   const { artifacts = [], message, mail, actor, actorId, wakePolicy } = change
   const moved = afterTransition(task, change, tx.now)
-  if (isNew(task)) await insertTask(tx, moved)
+  const first = isNew(task) && message && isShort(message) ? message : undefined
+  if (isNew(task)) await insertTask(tx, moved, first)
   else if (!(await moveTaskRow(tx, task, moved))) throw await staleTask(tx, task)
   const chunks = artifacts.map((chunk, index) => ({ seq: task.chunkCount + index + 1, chunk }))
   for (const { seq, chunk } of chunks) await insertChunk(tx, task.id, seq, chunk)
-  if (message) await insertTaskMessage(tx, task.id, moved.messageCount, message)
+  if (message && !first) await insertTaskMessage(tx, task.id, moved.messageCount, message)
   const previousState = isNew(task) ? null : task.state
   const parties = { actor, actorId, ...(await readParties(tx, task, change.parties)) }
   const changed = { previousState, mail, answerAs: change.answerAs, wakePolicy, ...parties }

@@ -35,6 +35,7 @@ afterAll(async () => {
 /** Has the store keep half of a pair wherever a new message or artifact has the word. */
 async function storeHalves(): Promise<void> {
   for (const [table, column] of [
+    ['task', 'first_message'],
     ['task_message', 'message'],
     ['task_chunk', 'artifact'],
   ] as const) {
@@ -70,7 +71,7 @@ const content = {
 /** A task of mallory for donna, in whose every text the store has half of a pair. */
 async function task(): Promise<string> {
   const { id } = await gateway.send('donna', 'x', { key: mallory.key, message: content })
-  const [row] = await besideStore(gateway.dataDir, 'select message from task_message where task_id = ?', id)
+  const [row] = await besideStore(gateway.dataDir, 'select first_message as message from task where id = ?', id)
   expect(String(row?.message).split(half).length).toBeGreaterThan(8)
   expect(String(row?.message)).not.toContain(mark)
   const artifact = { ...content, artifactId: crypto.randomUUID(), name: word, description: word }

@@ -152,8 +152,8 @@ async function fill(count: number): Promise<void> {
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`
   const statements = [
     `${numbers} insert into event (project_id, log_id, type, task_id, actor, data, created_at) select 'north', i, 'task.state_changed', 'task-' || (i / 4), '@donna', '${data}', ${clock.now()} from n`,
-    `${numbers} insert into event_audience select 'agent_' || (i % 50), 'north', i, 'TASK_STATE_CHANGED' from n`,
-    `insert into event_audience select 'operator', 'north', log_id, null from event`,
+    `${numbers} insert into event_audience select 'agent_' || (i % 50), 'north', 'TASK_STATE_CHANGED', i from n`,
+    `insert into event_audience select 'operator', 'north', '', log_id from event`,
     `update project set log_head = ${count} where id = 'north'`,
   ]
   for (const text of statements) await besideStore(directory.path, text)

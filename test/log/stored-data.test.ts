@@ -18,7 +18,7 @@ const orNull = (...values: readonly string[]) => fc.constantFrom(null, ...values
 
 /** A message's own fields: `from` is not always the actor, and a message does not always begin its thread. */
 const mail = fc.record({
-  messageId: fc.constantFrom('MESSAGE:1', 'MESSAGE:2'),
+  messageId: fc.constantFrom('MESSAGE:1', 'MESSAGE:2', 'MESSAGE:task-1'),
   from: fc.constantFrom(actor, '@donna'),
   subject: fc.string(),
   priority,
@@ -26,7 +26,7 @@ const mail = fc.record({
   taggedConcepts: concepts,
   isReplyTo: orNull('MESSAGE:0'),
   isBroadcast: fc.boolean(),
-  threadId: fc.constantFrom('MESSAGE:1', 'MESSAGE:2'),
+  threadId: fc.constantFrom('MESSAGE:1', 'MESSAGE:2', 'MESSAGE:task-1'),
 })
 const sent = fc.record({ mail, taskId: orNull('task-1'), signal: fc.boolean() }).map(
   ({ mail: data, taskId, signal }): Event => ({

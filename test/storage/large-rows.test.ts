@@ -4,7 +4,7 @@ import { migrate } from '../../src/storage/sqlite/sqlite-database.ts'
 
 /** The tables whose rows may have more than 64 KiB, with their large columns. */
 const large = {
-  task: ['tagged_concepts', 'metadata'],
+  task: ['tagged_concepts', 'metadata', 'first_message'],
   task_message: ['message'],
   task_chunk: ['artifact'],
   message: ['subject', 'tagged_concepts', 'payload', 'body'],

@@ -39,7 +39,7 @@ const numbers = new Set(
   subscription.last_emitted_log_id subscription.claimed_to_log_id subscription.generation subscription.resume_with_digest
   recovery.abandoned recovery.deferrals recovery.epoch recovery.parked_open session.context_tokens
   subscription.failing_cursor_log_id subscription.failing_emitted_log_id subscription.announces_waiting subscription.announces_held
-  task.version task.status_message_seq task.message_count task.chunk_count task.size task_chunk.seq task_chunk.append
+  task.version task.status_message_seq task.message_count task.chunk_count task.size task.first_size task_chunk.seq task_chunk.append
   task_chunk.last_chunk task_chunk.size task_count.total task_message.seq task_message.size usage.bytes
   schema_migration.version`.split(/\s+/),
 )

@@ -84,11 +84,13 @@ test('the size of a task is counted with every write', async () => {
   const [held] = await besideStore(
     gateway.dataDir,
     `select (select sum(size) from task_message where task_id = ?) as messages,
+      (select first_size from task where id = ?) as first,
       (select sum(size) from task_chunk where task_id = ?) as pieces`,
     id,
     id,
+    id,
   )
-  expect(await sizeOf(id)).toBe(Number(held?.messages) + Number(held?.pieces))
+  expect(await sizeOf(id)).toBe(Number(held?.messages) + Number(held?.first) + Number(held?.pieces))
   expect(await sizeOf(id)).toBeGreaterThan(500)
 })
 
