@@ -22,10 +22,10 @@ export const unlimitedSlot: Slot = { release() {}, releaseWhile: (wait) => wait(
 
 class TakenSlot implements Slot {
   #release: Release
-  readonly #enterAgain: () => Promise<Release>
+  readonly #enterAgain: () => Release | Promise<Release>
   #isOver = false
 
-  constructor(release: Release, enterAgain: () => Promise<Release>) {
+  constructor(release: Release, enterAgain: () => Release | Promise<Release>) {
     this.#release = release
     this.#enterAgain = enterAgain
   }
@@ -55,11 +55,11 @@ export class Slots {
 
   /** Errors: `rate-limited` where too many wait, or the wait was too long. */
   async enter(caller: Caller): Promise<Slot> {
-    const enter = (): Promise<Release> => this.#enter(caller)
+    const enter = (): Release | Promise<Release> => this.#enter(caller)
     return new TakenSlot(await enter(), enter)
   }
 
-  #enter(caller: Caller): Promise<Release> {
+  #enter(caller: Caller): Release | Promise<Release> {
     const entry = (key: string, factor: number, who = caller.identity): Entry => {
       const room = roomOf(caller, factor)
       return { key, room, refusal: () => tooManyAtOnce(room, who) }

@@ -10,6 +10,7 @@ import { protect } from './http/challenge.ts'
 import { countAnswers } from './http/count-answers.ts'
 import { metricsRoutes } from './http/metrics.ts'
 import { notFound, problemHandler, sendProblem } from './http/problem.ts'
+import { inOrder } from './in-order.ts'
 import { callInSession } from './mcp/http/call-in-session.ts'
 import type { McpFrontContext } from './mcp/http/context.ts'
 import { mcpRoutes } from './mcp/http/routes.ts'
@@ -38,9 +39,7 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
     refuseAnswer(res, error)
   })
   recordAnswers(app)
-  app.use(protect(context, ''))
-  app.use(refuseUnstorableUrl)
-  app.use(answerOpenRoutes(openTable, context))
+  app.use(inOrder([protect(context, ''), refuseUnstorableUrl, answerOpenRoutes(openTable, context)]))
   if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
 
   const a2a = agentRoutes(context)

@@ -13,6 +13,15 @@ function copied(value: unknown): unknown {
   if (typeof value !== 'object') return value
   if (value === null) return null
   if (Array.isArray(value)) return value.map((item) => copied(item) ?? null)
-  const given = Object.entries(value).filter(([, field]) => field !== undefined)
-  return Object.fromEntries(given.map(([name, field]) => [name, copied(field)]))
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) {
+    const field = (value as Record<string, unknown>)[name]
+    if (field === undefined) continue
+    // Assigned, a member with this name would be the prototype of the copy.
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: copied(field), ...plainField })
+    else copy[name] = copied(field)
+  }
+  return copy
 }
+
+const plainField = { enumerable: true, configurable: true, writable: true }

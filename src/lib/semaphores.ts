@@ -68,7 +68,11 @@ export class Semaphores {
   }
 
   /** Enters one line after the other. Leaves all of them and throws the refusal of the first one without room. */
-  async enterAll(entries: readonly Entry[], weight?: number): Promise<Release> {
+  enterAll(entries: readonly Entry[], weight = 1): Release | Promise<Release> {
+    return this.#hasRoomInAll(entries, weight) ? this.#enterEach(entries, weight) : this.#enterInOrder(entries, weight)
+  }
+
+  async #enterInOrder(entries: readonly Entry[], weight: number): Promise<Release> {
     const held: Release[] = []
     const release: Release = (kept) => {
       for (const leave of held) leave(kept)
@@ -82,6 +86,36 @@ export class Semaphores {
       held.push(leave)
     }
     return release
+  }
+
+  #hasRoomInAll(entries: readonly Entry[], weight: number): boolean {
+    for (let at = 0; at < entries.length; at++) {
+      const { key, room } = entries[at]!
+      const line = this.#lines.get(key)
+      if (room.max !== 0 && line && (line.waiting.length > 0 || !hasRoom(line, room.max, weight))) return false
+    }
+    return true
+  }
+
+  /** Enters lines that have room, with one function for all of them: nearly every request comes this way. */
+  #enterEach(entries: readonly Entry[], weight: number): Release {
+    for (let at = 0; at < entries.length; at++) {
+      const { key } = entries[at]!
+      const line = this.#lines.get(key) ?? this.#newLine(key)
+      line.inside += weight
+    }
+    let held = weight
+    return (kept = 0) => {
+      if (kept >= held) return
+      const left = held - kept
+      held = kept
+      for (let at = 0; at < entries.length; at++) {
+        const { key, room } = entries[at]!
+        const line = this.#lines.get(key)!
+        line.inside -= left
+        this.#letIn(key, line, room.max)
+      }
+    }
   }
 
   #newLine(key: string): Line {

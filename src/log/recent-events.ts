@@ -46,7 +46,8 @@ export class RecentEvents {
     const [first] = events
     if (!first) return
     const range = this.#rangeBefore(first)
-    for (const [index, event] of events.entries()) {
+    for (let index = 0; index < events.length; index++) {
+      const event = events[index]!
       const { audience } = appended[index]!
       const keys = event.taskId === null ? audience : [...audience, event.taskId]
       this.#keep({ range, event, keys, weight: weightOf(event) })

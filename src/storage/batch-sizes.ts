@@ -2,10 +2,13 @@
 export const batchSizes = [64, 16, 4, 2, 1] as const
 
 /** Cuts a list into batches of those sizes, the largest first. */
-export function* batchesOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+export function batchesOf<Item>(items: readonly Item[]): (readonly Item[])[] {
+  if (items.length === 1) return [items]
+  const batches: (readonly Item[])[] = []
   for (let at = 0; at < items.length; ) {
     const size = batchSizes.find((one) => one <= items.length - at)!
-    yield items.slice(at, at + size)
+    batches.push(items.slice(at, at + size))
     at += size
   }
+  return batches
 }

@@ -17,16 +17,14 @@ export class ListStatement<Params extends object, Row = never> {
   }
 
   async run(tx: Transaction, params: Params, list: readonly SqlValue[]): Promise<void> {
-    const running: Promise<unknown>[] = []
-    for (const piece of batchesOf(list)) running.push(tx.run(this.#of(piece), withItems(params, piece)))
-    await Promise.all(running)
+    await Promise.all(batchesOf(list).map((piece) => tx.run(this.#of(piece), withItems(params, piece))))
   }
 
   /** Returns the rows, in no order. */
   async all(db: Reader, params: Params, list: readonly SqlValue[]): Promise<Row[]> {
-    const reading: Promise<Row[]>[] = []
-    for (const piece of batchesOf(list)) reading.push(db.all(this.#of(piece), withItems(params, piece)))
-    return (await Promise.all(reading)).flat()
+    const pieces = batchesOf(list)
+    const read = (piece: readonly SqlValue[]) => db.all(this.#of(piece), withItems(params, piece))
+    return pieces.length === 1 ? read(pieces[0]!) : (await Promise.all(pieces.map(read))).flat()
   }
 
   #of(piece: readonly SqlValue[]): Statement<Values, Row> {

@@ -38,15 +38,19 @@ export function requireShallow(value: object, field: string): number {
         extra: { limit: 'contentDepth', max: depthMax },
       })
     }
-    const found: object[] = []
+    let found: object[] = none
     for (const one of level) {
       for (const key in one) {
         values++
         const inner = (one as Record<string, unknown>)[key]
-        if (typeof inner === 'object' && inner !== null) found.push(inner)
+        if (typeof inner !== 'object' || inner === null) continue
+        if (found === none) found = [inner]
+        else found.push(inner)
       }
     }
     level = found
   }
   return values
 }
+
+const none: object[] = []

@@ -80,8 +80,8 @@ function readInstant(value: unknown): number | null {
 export function requireAcceptedModes(agent: Agent, message: A2aMessage): void {
   // Each mode is checked once: a message may have many parts, and an agent many modes.
   const known = new Set<string | undefined>([undefined])
-  for (const [index, part] of message.parts.entries()) {
-    const mode = modeOf(part)
+  for (let index = 0; index < message.parts.length; index++) {
+    const mode = modeOf(message.parts[index]!)
     if (known.has(mode)) continue
     if (agent.inputModes.some((accepted) => modeMatches(accepted, mode!))) {
       known.add(mode)

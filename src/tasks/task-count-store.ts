@@ -48,8 +48,20 @@ const addChanges = atLast(async (tx: Transaction, changes: readonly Change[]) =>
 
 /** The rows that move the counters: one for each that the changes do not leave as it is. */
 function sumUp(changes: readonly Change[]): (string | number)[][] {
+  // Many changes that share a commit are of the same parties.
+  const alike = new Map<string, { readonly task: Counted; total: number }>()
+  const note = (task: Counted, one: 1 | -1): void => {
+    const name = `${task.agentId} ${task.assigneeId} ${task.originatorId} ${task.projectId} ${task.state}`
+    const known = alike.get(name)
+    if (known) known.total += one
+    else alike.set(name, { task, total: one })
+  }
+  for (const { before, after } of changes) {
+    if (before) note(before, -1)
+    note(after, 1)
+  }
   const sums = new Map<string, { readonly key: readonly string[]; total: number }>()
-  const addTo = (task: Counted, one: 1 | -1): void => {
+  for (const { task, total } of alike.values()) {
     for (const names of counters) {
       const key = [
         ...partyNames.map((name) => (names.includes(name) ? task[name] : anyone)),
@@ -58,13 +70,9 @@ function sumUp(changes: readonly Change[]): (string | number)[][] {
       ]
       const name = key.join(' ')
       const sum = sums.get(name)
-      if (sum) sum.total += one
-      else sums.set(name, { key, total: one })
+      if (sum) sum.total += total
+      else sums.set(name, { key, total })
     }
-  }
-  for (const { before, after } of changes) {
-    if (before) addTo(before, -1)
-    addTo(after, 1)
   }
   return [...sums.values()].filter(({ total }) => total !== 0).map(({ key, total }) => [...key, total])
 }

@@ -31,6 +31,9 @@ interface StateChange extends TaskEventParties {
 
 /** The projects whose logs have the events of a task: its own, and those of its other parties. Source: D19. */
 export function projectsOf({ projectId }: Task, parties: TaskEventParties): string[] {
+  const isElsewhere = (party: Party | undefined): boolean => party?.projectId != null && party.projectId !== projectId
+  const { originator, assignee, previousAssignee } = parties
+  if (!isElsewhere(originator) && !isElsewhere(assignee) && !isElsewhere(previousAssignee)) return [projectId]
   return [...new Set([projectId, ...partiesOf(parties).flatMap((party) => party.projectId ?? [])])]
 }
 
@@ -45,29 +48,26 @@ export function stateChanged(task: Task, change: StateChange, projectId: string)
     ...(mail && previousAssignee ? { recipientId: task.assigneeId } : {}),
     ...(wakePolicy === undefined ? policiesOf(here) : {}),
   }
-  return {
-    type: 'task.state_changed',
-    ...addressing(task, change, projectId),
-    data: {
-      taskId: task.id,
-      contextId: task.contextId,
-      previousState,
-      newState: task.state,
-      version: task.version,
-      originator: nameOfParty(originator, projectId),
-      assignee: nameOfParty(assignee, projectId),
-      ...(previousAssignee ? { previousAssignee: nameOfParty(previousAssignee, projectId) } : {}),
-      priority: task.priority,
-      taggedConcepts: task.taggedConcepts,
-      lastModifiedAt: new Date(task.statusAt).toISOString(),
-      ...(task.statusMessageSeq === null ? {} : { statusMessageSeq: task.statusMessageSeq }),
-      ...(task.reason ? { reason: task.reason } : {}),
-      ...(mail ? { message: mailSummary(mail.data, actorIn(projectId, change)) } : {}),
-      ...(answerAs === 'message' ? { answerAs } : {}),
-      ...(wakePolicy === undefined ? {} : { wakePolicy }),
-      ...(Object.keys(routing).length > 0 ? { routing } : {}),
-    },
+  const data: JsonObject = {
+    taskId: task.id,
+    contextId: task.contextId,
+    previousState,
+    newState: task.state,
+    version: task.version,
+    originator: nameOfParty(originator, projectId),
+    assignee: nameOfParty(assignee, projectId),
   }
+  if (previousAssignee) data.previousAssignee = nameOfParty(previousAssignee, projectId)
+  data.priority = task.priority
+  data.taggedConcepts = task.taggedConcepts
+  data.lastModifiedAt = new Date(task.statusAt).toISOString()
+  if (task.statusMessageSeq !== null) data.statusMessageSeq = task.statusMessageSeq
+  if (task.reason) data.reason = task.reason
+  if (mail) data.message = mailSummary(mail.data, actorIn(projectId, change))
+  if (answerAs === 'message') data.answerAs = answerAs
+  if (wakePolicy !== undefined) data.wakePolicy = wakePolicy
+  if (Object.keys(routing).length > 0) data.routing = routing
+  return { type: 'task.state_changed', ...addressing(task, change, projectId, here), data }
 }
 
 /** The event of a new artifact chunk for the log of one project. It points to the chunk by `seq`. */
@@ -99,12 +99,13 @@ function addressing(
   task: Task,
   parties: TaskEventParties,
   projectId: string,
+  here = partiesIn(projectId, parties),
 ): Pick<NewEvent, 'actor' | 'actorId' | 'audience' | 'taskId'> {
   const { actorId } = parties
   return {
     actor: actorIn(projectId, parties),
     ...(actorId === undefined ? {} : { actorId }),
-    audience: [...partiesIn(projectId, parties).map(({ id }) => id), ...operatorsOf(task, parties, projectId)],
+    audience: [...here.map(({ id }) => id), ...operatorsOf(task, parties, projectId)],
     ...(projectId === task.projectId ? { taskId: task.id } : {}),
   }
 }

@@ -86,12 +86,12 @@ const parties = new ListStatement<object, TaskParties>(
 /** Stores a new task, with its first message if that is short. Its other messages and its chunks are rows of their own. */
 export async function insertTask(tx: Transaction, task: Task, first?: Encoded | undefined): Promise<void> {
   await tx.run(insert, {
+    firstSize: first?.size ?? null,
+    firstMessage: first?.text ?? null,
     ...task,
     contextId: task.contextId === contextOf(task.id) ? '' : task.contextId,
     taggedConcepts: JSON.stringify(task.taggedConcepts),
     metadata: task.metadata === null ? null : JSON.stringify(task.metadata),
-    firstSize: first?.size ?? null,
-    firstMessage: first?.text ?? null,
   })
   countTask(tx, { after: task })
 }

@@ -77,12 +77,15 @@ export async function transition(
 export function afterTransition(task: Task, change: Transition, now: number): Task {
   const { to, artifacts = [], message, mail, reason = null, expiresAt = task.expiresAt } = change
   if (!isNew(task)) requireMove(task.state, to, ['assignee', 'originator'])
-  const counted = withMessage(withChunks(task, artifacts), message)
+  const counted = artifacts.length > 0 ? withChunks(task, artifacts) : task
+  const messageCount = counted.messageCount + (message ? 1 : 0)
   return {
     ...counted,
+    messageCount,
+    size: counted.size + (message?.size ?? 0),
     state: to,
     version: task.version + 1,
-    statusMessageSeq: message && !mail ? counted.messageCount : null,
+    statusMessageSeq: message && !mail ? messageCount : null,
     statusAt: now,
     reason,
     expiresAt,
@@ -109,8 +112,7 @@ export async function addMessage(
 
 const isNew = (task: Task): boolean => task.version === 0
 
-function withMessage(task: Task, message: Encoded | undefined): Task {
-  if (!message) return task
+function withMessage(task: Task, message: Encoded): Task {
   return { ...task, messageCount: task.messageCount + 1, size: task.size + message.size }
 }
 

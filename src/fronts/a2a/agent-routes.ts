@@ -30,10 +30,10 @@ const cardMaxAgeSeconds = 60
 
 /**
  * An agent's A2A address: its card, JSON-RPC at the address itself and HTTP+JSON below it, both in v1.0 and v0.3.
- * One pair of routers serves every agent; the called agent travels with the call.
+ * The same handlers serve every agent; the called agent travels with the call. Only the cards have a router, and who lists the routes of the
+ * app finds them in `stack`: for a call, a router inside of the app's costs more than most of what it would route to.
  */
-export function agentRoutes(context: FrontContext): Router {
-  const router = Router({ mergeParams: true })
+export function agentRoutes(context: FrontContext): RequestHandler & Pick<Router, 'stack'> {
   const requestHandler = new DurableRequestHandler(context)
   const rpc = jsonRpcRoute(requestHandler, callOfRequest)
   const rest = restHandler({
@@ -43,33 +43,44 @@ export function agentRoutes(context: FrontContext): Router {
   })
   const atAddress: RequestHandler = (req, res, next) => (req.path === '/' ? rpc(req, res, next) : rest(req, res, next))
 
-  router.use(inOrder([addRetryHeaders, normaliseRequest]))
-  router.get(
+  const card = Router({ mergeParams: true }).get(
     ['/.well-known/agent-card.json', '/.well-known/agent.json'],
     findCalled(context, (req) => authenticate(context, bearerKey(req))),
     serveCard(context.cards),
   )
-  router.use(
-    inOrder([
-      identify(context),
-      // Counted before the agent is looked for: a caller that names agents that do not exist has no more of the gateway than others.
-      admitRequest(context.admission),
-      findCalled(context, async (_req, res) => callerOf(res)),
-      requireCallable(context),
-      parseJson(context, ['application/json', 'application/a2a+json'], false),
-      checkVersionOfPath,
-      completePushConfig,
-      checkEnvelope,
-      ...authoriseA2a(),
-      checkParts,
-      beginCall(context),
-      atAddress,
-      refuseOther,
-    ]),
-  )
-  router.use(recordRefusedA2a(context))
-  router.use(sendA2aProblem(context))
-  return router
+  const call = inOrder([
+    addRetryHeaders,
+    normaliseRequest,
+    (req, res, next) => (mayBeCard(req) ? card(req, res, next) : next()),
+    identify(context),
+    // Counted before the agent is looked for: a caller that names agents that do not exist has no more of the gateway than others.
+    admitRequest(context.admission),
+    findCalled(context, async (_req, res) => callerOf(res)),
+    requireCallable(context),
+    parseJson(context, ['application/json', 'application/a2a+json'], false),
+    checkVersionOfPath,
+    completePushConfig,
+    checkEnvelope,
+    ...authoriseA2a(),
+    checkParts,
+    beginCall(context),
+    atAddress,
+    refuseOther,
+  ])
+  const record = recordRefusedA2a(context)
+  const sendProblem = sendA2aProblem(context)
+  const answer: RequestHandler = (req, res, next) => {
+    call(req, res, (refused?: unknown) => {
+      record(refused, req, res, (error) => {
+        Promise.resolve(sendProblem(error, req, res, next)).catch(next)
+      })
+    })
+  }
+  return Object.assign(answer, { stack: card.stack })
+}
+
+function mayBeCard({ method, path }: Request): boolean {
+  return (method === 'GET' || method === 'HEAD') && /^\/\.well-known\//i.test(path)
 }
 
 const calls = new Attachment<Request, A2aCall>('call')

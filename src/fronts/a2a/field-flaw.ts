@@ -65,8 +65,11 @@ export function fieldFlaw(body: JsonObject): FieldFlaw | undefined {
       if (!isGood(value)) return { field, detail: `${field}: must be ${mustBe}, not ${shapeOf(value)}.` }
       if (kind === 'object' && name !== 'metadata') open.push({ holder: value as JsonObject, at: `${field}.` })
       if (kind !== 'objects') continue
-      for (const [index, item] of (value as unknown[]).entries())
+      const items = value as unknown[]
+      for (let index = 0; index < items.length; index++) {
+        const item = items[index]
         if (isJsonObject(item)) open.push({ holder: item, at: `${field}[${index}].` })
+      }
     }
   }
   return undefined
@@ -76,8 +79,9 @@ export function fieldFlaw(body: JsonObject): FieldFlaw | undefined {
 export function dropNulls(body: JsonObject): void {
   const open = [body]
   for (let holder = open.pop(); holder; holder = open.pop()) {
-    for (const [name, value] of Object.entries(holder)) {
+    for (const name of Object.keys(holder)) {
       const kind = kindOf.get(name)
+      const value = holder[name]
       if (kind === undefined) continue
       if (value === null) delete holder[name]
       else if (kind === 'object' && name !== 'metadata' && isJsonObject(value)) open.push(value)

@@ -36,19 +36,19 @@ export function sendFlaw(body: JsonObject): FieldFlaw | undefined {
  */
 function partsFlaw({ message, request, metadata }: JsonObject): string | undefined {
   if (metadata != null && !isJsonObject(metadata)) return 'metadata must be an object.'
-  for (const [name, sent] of Object.entries({ message, request })) {
-    if (!isJsonObject(sent)) continue
-    if (sent.metadata != null && !isJsonObject(sent.metadata)) return `${name}.metadata must be an object.`
-    const flaw = listFlaw(sent.parts, `${name}.parts`) ?? listFlaw(sent.content, `${name}.content`)
-    if (flaw !== undefined) return flaw
-  }
-  return undefined
+  return messageFlaw(message, 'message') ?? messageFlaw(request, 'request')
+}
+
+function messageFlaw(sent: unknown, name: string): string | undefined {
+  if (!isJsonObject(sent)) return undefined
+  if (sent.metadata != null && !isJsonObject(sent.metadata)) return `${name}.metadata must be an object.`
+  return listFlaw(sent.parts, `${name}.parts`) ?? listFlaw(sent.content, `${name}.content`)
 }
 
 function listFlaw(parts: unknown, name: string): string | undefined {
   if (!Array.isArray(parts)) return undefined
-  for (const [index, part] of parts.entries()) {
-    const flaw = partFlaw(part)
+  for (let index = 0; index < parts.length; index++) {
+    const flaw = partFlaw(parts[index])
     if (flaw !== undefined) return `${name}[${index}]${flaw}`
   }
   return undefined

@@ -24,7 +24,8 @@ export function requireMessage({ message, configuration, metadata }: SendMessage
   if (message.role !== Role.ROLE_USER)
     throw invalid('message.role', 'must be ROLE_USER: only that role is allowed for a client.')
   if (message.parts.length === 0) throw invalid('message.parts', 'needs at least one part.')
-  for (const [index, part] of message.parts.entries()) {
+  for (let index = 0; index < message.parts.length; index++) {
+    const part = message.parts[index]!
     if (part.content === undefined) throw invalid(`message.parts[${index}]`, 'needs one of text, raw, url or data.')
     if (part.content.$case === 'data' && part.content.value == null)
       throw invalid(`message.parts[${index}].data`, nullData)

@@ -19,12 +19,15 @@ export interface RouteTable<Route> {
 }
 
 export function routeTable<Route extends { readonly route: RouteName }>(routes: readonly Route[]): RouteTable<Route> {
-  const patterns = routes.map(patternOf)
-  const matching = (given: readonly string[]): Pattern<Route>[] =>
-    patterns.filter(
-      ({ segments }) =>
-        segments.length === given.length && segments.every((segment, at) => isSame(segment, given[at]!)),
-    )
+  const byLength = new Map<number, Pattern<Route>[]>()
+  for (const pattern of routes.map(patternOf)) {
+    const { length } = pattern.segments
+    byLength.set(length, [...(byLength.get(length) ?? []), pattern])
+  }
+  const matching = (given: readonly string[]): Pattern<Route>[] => {
+    const patterns = byLength.get(given.length) ?? []
+    return patterns.filter(({ segments }) => segments.every((segment, at) => isSame(segment, given[at]!)))
+  }
   return {
     routes,
     match(method, path) {

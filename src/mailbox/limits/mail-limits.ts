@@ -40,24 +40,23 @@ const recipientsOfOne = 50
 export function chargesOf(caller: Caller, limits: MailLimits, receivers?: Receivers): Charge[] {
   if (caller.kind === 'operator') return []
   const { id: senderId, projectId } = caller
-  const charge = (kind: Charge['kind'], owner: string, limit: number, messages = 1, countsTurns = false): Charge => {
+  const charges: Charge[] = []
+  const charge = (kind: Charge['kind'], owner: string, limit: number, messages = 1, countsTurns = false): void => {
     const windowMs = windowsMs[kind]
     const costMs = limit === 0 ? 0 : Math.min(windowMs, Math.floor((windowMs / limit) * messages))
-    return { kind, id: `${kind}:${owner}`, limit, windowMs, costMs, senderId, countsTurns }
+    if (costMs > 0) charges.push({ kind, id: `${kind}:${owner}`, limit, windowMs, costMs, senderId, countsTurns })
   }
   const messages = Math.max(1, Math.ceil((receivers?.recipients ?? 1) / recipientsOfOne))
-  const charges = [
-    charge('project', projectId, perMinuteForProject(caller, limits), messages),
-    charge('sender', senderId, caller.limits?.messagesPerMinute ?? limits.perMinute, messages),
-  ]
+  charge('project', projectId, perMinuteForProject(caller, limits), messages)
+  charge('sender', senderId, caller.limits?.messagesPerMinute ?? limits.perMinute, messages)
   const peer = receivers?.peer
-  if (peer?.id.startsWith('*')) charges.push(charge('pair', `${senderId} ${peer.id}`, limits.stormTurns))
+  if (peer?.id.startsWith('*')) charge('pair', `${senderId} ${peer.id}`, limits.stormTurns)
   else if (peer && peer.id !== operatorId) {
-    const pair = [senderId, peer.id].sort().join(' ')
-    if (peer.id !== senderId) charges.push(charge('pair', pair, limits.stormTurns, 1, true))
-    charges.push(charge('recipient', peer.id, limits.stormMessages))
+    const pair = senderId < peer.id ? `${senderId} ${peer.id}` : `${peer.id} ${senderId}`
+    if (peer.id !== senderId) charge('pair', pair, limits.stormTurns, 1, true)
+    charge('recipient', peer.id, limits.stormMessages)
   }
-  return charges.filter(({ costMs }) => costMs > 0)
+  return charges
 }
 
 function perMinuteForProject({ limits }: Pick<Caller, 'limits'>, { perMinute }: MailLimits): number {

@@ -19,8 +19,13 @@ export type AnnouncedMail = Pick<
 >
 
 /** The event of a message: a pointer, never its content. Source: S1-24. */
-export function messageSent(message: AnnouncedMail, from: string, audience: readonly string[]): NewEvent {
-  const { id, subject, priority, wakePolicy, taggedConcepts, inReplyTo, threadId, taskId } = message
+export function messageSent(
+  message: AnnouncedMail,
+  from: string,
+  audience: readonly string[],
+  wakePolicy = message.wakePolicy,
+): NewEvent {
+  const { id, subject, priority, taggedConcepts, inReplyTo, threadId, taskId } = message
   return {
     type: 'message.sent',
     actor: from,

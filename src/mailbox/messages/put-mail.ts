@@ -37,15 +37,18 @@ export async function putMail(
   await insertMessage(tx, message)
   const { id: messageId, type, signalType } = message
   const events: NewEvent[] = []
-  for (const [wakePolicy, agentIds] of byPolicy(recipients)) {
+  const [only] = recipients
+  const groups: Iterable<readonly [WakePolicy, readonly string[]]> =
+    recipients.length === 1 ? [[only!.wakePolicy, [only!.id]]] : byPolicy(recipients)
+  for (const [wakePolicy, agentIds] of groups) {
     // `silent` mail is only in the inbox: no route delivers it. Source: S1-15.
     const pending = wakePolicy === 'silent' ? 0 : 1
     const receipt = routed ? 'routed' : 'accepted'
     await insertRecipients(tx, agentIds, { messageId, type, signalType, pending, receipt, sessionId })
-    events.push(messageSent({ ...message, wakePolicy }, from, agentIds))
+    events.push(messageSent(message, from, agentIds, wakePolicy))
   }
-  const [first = messageSent(message, from, []), ...others] = events
-  return { message, events: [first, ...others] }
+  if (events.length === 0) events.push(messageSent(message, from, []))
+  return { message, events: events as [NewEvent, ...NewEvent[]] }
 }
 
 function messageOf(mail: NewMail, now: number): MailMessage {

@@ -6,18 +6,24 @@ import { putMail } from '../messages/put-mail.ts'
 
 /** Records the mail of a task's message. The mail of one task is one thread; each follow-up answers the mail before it. Source: D9, S1-24. */
 export const recordMail: RecordTaskMail = async (tx, mail) => {
-  const { sender, recipientId, ...rest } = mail
+  const { sender, projectId } = mail
   const isFirst = mail.taskSeq === 1
   const before = isFirst ? undefined : await findNewestMessageOfTask(tx, mail.taskId)
   const { events } = await putMail(tx, {
-    from: nameIn(mail.projectId, sender),
+    projectId,
+    from: nameIn(projectId, sender),
     senderId: sender.id,
+    subject: mail.subject,
     type: 'task',
     id: isFirst ? firstMailOf(mail.taskId) : undefined,
     inReplyTo: before?.id,
     threadId: before?.threadId,
-    recipients: [{ id: recipientId, wakePolicy: mail.wakePolicy }],
-    ...rest,
+    taskId: mail.taskId,
+    taskSeq: mail.taskSeq,
+    priority: mail.priority,
+    wakePolicy: mail.wakePolicy,
+    taggedConcepts: mail.taggedConcepts,
+    recipients: [{ id: mail.recipientId, wakePolicy: mail.wakePolicy }],
   })
   return { event: events[0] }
 }

@@ -165,12 +165,15 @@ function rowOfAgent(agent: Agent): AgentRow {
 function agentFromRow(row: AgentRow): Agent {
   return {
     ...row,
-    aliases: JSON.parse(row.aliases) as string[],
-    skills: JSON.parse(row.skills) as Skill[],
-    inputModes: JSON.parse(row.inputModes) as string[],
-    outputModes: JSON.parse(row.outputModes) as string[],
+    aliases: listOf<string>(row.aliases),
+    skills: listOf<Skill>(row.skills),
+    inputModes: listOf<string>(row.inputModes),
+    outputModes: listOf<string>(row.outputModes),
     access: row.access as Access,
     contactPolicy: row.contactPolicy as ContactPolicy,
     defaultWakePolicy: row.defaultWakePolicy as WakePolicy,
   }
 }
+
+/** Most agents have no aliases and no skills. */
+const listOf = <Item>(text: string): Item[] => (text === '[]' ? [] : (JSON.parse(text) as Item[]))

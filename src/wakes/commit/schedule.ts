@@ -40,12 +40,15 @@ export interface Scheduler {
 /** A task is an audience too: push configs name it. */
 export function indexByAudience(events: readonly NewEvent[]): EventsByAudience {
   const byAudience = new Map<string, number[]>()
-  for (const [index, { audience, taskId }] of events.entries()) {
-    for (const key of taskId === undefined ? audience : [...audience, taskId]) {
-      const known = byAudience.get(key)
-      if (known) known.push(index)
-      else byAudience.set(key, [index])
-    }
+  const note = (key: string, index: number): void => {
+    const known = byAudience.get(key)
+    if (known) known.push(index)
+    else byAudience.set(key, [index])
+  }
+  for (let index = 0; index < events.length; index++) {
+    const { audience, taskId } = events[index]!
+    for (const key of audience) note(key, index)
+    if (taskId !== undefined) note(taskId, index)
   }
   return byAudience
 }
