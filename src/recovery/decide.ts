@@ -56,7 +56,6 @@ const isSpent = (facts: Facts, mode: 'nudge' | 'restart'): boolean => {
   return recentActs(facts.recovery, mode, facts.now) >= (mode === 'nudge' ? nudgesPerHour : restartsPerHour)
 }
 const isAbandoned = ({ gate, recovery }: Facts): boolean => recovery.abandoned >= gate.settings.abandonedMax
-const isClosing = ({ session }: Facts): boolean => session === null
 
 /** The reasons that stop every act, whoever it is for. */
 const everywhere: readonly Rule[] = [
@@ -142,8 +141,8 @@ const withoutSession: readonly Rule[] = [
  * Decides what is done for an agent: the first row that holds. The last row always holds. Pure. Source: S3-4…S3-6, S3-9…S3-11, D50.
  */
 export function decide(facts: Facts): Decision {
-  const rules = [...everywhere, ...(isClosing(facts) ? withoutSession : withSession)]
-  const { action, reason } = rules.find(({ when }) => when(facts)) ?? rules.at(-1)!
+  const rules = [...everywhere, ...(facts.session === null ? withoutSession : withSession)]
+  const { action, reason } = rules.find(({ when }) => when(facts))!
   return { action, reason } as Decision
 }
 
