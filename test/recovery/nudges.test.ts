@@ -85,6 +85,24 @@ test('a nudge without an answer is abandoned in time, and is not repeated', asyn
   })
 })
 
+test('a call of a program beside the harness is no act, in whatever case its header is', async () => {
+  const clock = new FakeClock()
+  await using world = await silent(clock)
+  const { gateway, receiver, donna, live } = world
+  const headers = { 'Rouse-Pending-Signals': 'None' }
+  const each = async () => {
+    await live()
+    await gateway.call('GET', '/v1/agents', undefined, { key: donna.key, headers })
+  }
+  const nudge = await passing(
+    clock,
+    each,
+    async () => pulsesOf(receiver)[0],
+    (found) => found !== undefined,
+  )
+  expect(nudge!.body.payload).toMatchObject({ mode: 'nudge' })
+})
+
 // S3-5, S1-12
 test('while its harness waits for an approval nothing is sent, and operator and sender are told once', async () => {
   const clock = new FakeClock()

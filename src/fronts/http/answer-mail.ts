@@ -38,9 +38,14 @@ interface Carried {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** Returns the word of the header, in lower case. */
+export function mailWord(header: (name: string) => string | undefined): string | undefined {
+  return header(pendingSignalsHeader)?.trim().toLowerCase()
+}
+
 /** Returns what a call takes of the waiting mail. Errors: `invalid-request` for another word. */
 export function wantedBy(header: (name: string) => string | undefined): Wanted {
-  const word = header(pendingSignalsHeader)?.trim().toLowerCase()
+  const word = mailWord(header)
   if (word === undefined) return 'all'
   if (word === 'none' || word === 'count') return word
   throw new Problem('invalid-request', {

@@ -3,6 +3,7 @@ import { authenticate } from '../../identity/authenticate.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { callerIn } from '../../registry/projects/projects.ts'
 import type { FrontContext } from '../front-context.ts'
+import { mailWord } from './answer-mail.ts'
 
 /** Returns the bearer key of a request, if it has one. */
 export function bearerKey(req: Request): string | undefined {
@@ -21,7 +22,7 @@ const projectHeader = 'Rouse-Project'
 const besideHarness = /^\/v1\/(wake-stream|presence|sessions|recovery|parked|whoami|gate|heartbeat)\b/
 
 function isAct(req: Request): boolean {
-  return req.get('rouse-pending-signals') !== 'none' && !besideHarness.test(req.baseUrl + req.path)
+  return mailWord((name) => req.get(name)) !== 'none' && !besideHarness.test(req.baseUrl + req.path)
 }
 
 /** Refuses requests without a valid key, and stores the caller for the handlers. Runs before the body is read. */
