@@ -1,3 +1,4 @@
+import { isoTime } from '../lib/iso-time.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { presenceOf } from '../words/presence.ts'
 import { type Facts, lifeOf } from './facts.ts'
@@ -39,7 +40,7 @@ export function evidenceOf(facts: Facts): JsonObject {
     seen: seenOf(facts).map((one) => ({ ...one })),
     unread: reason?.unread ?? 0,
     openTasks: reason?.openTasks ?? 0,
-    oldestAt: reason ? iso(reason.oldestAt) : null,
+    oldestAt: reason ? isoTime(reason.oldestAt) : null,
     sessionId: session?.id ?? null,
     formerSessionId: former?.id ?? null,
     subscriptionId: route?.subscriptionId ?? null,
@@ -52,11 +53,11 @@ function seenOf({ session, former, recovery, now }: Facts): Seen[] {
   const seen: Seen[] = []
   if (session) {
     const { state, source, asOf } = presenceOf(session, now)
-    seen.push({ what: `session ${session.id} is live`, at: iso(session.lastSeenAt), by: 'session' })
-    if (session.actedAt > 0) seen.push({ what: 'last act of the harness', at: iso(session.actedAt), by: 'session' })
-    seen.push({ what: `presence ${state}`, at: asOf === null ? null : iso(asOf), by: source })
+    seen.push({ what: `session ${session.id} is live`, at: isoTime(session.lastSeenAt), by: 'session' })
+    if (session.actedAt > 0) seen.push({ what: 'last act of the harness', at: isoTime(session.actedAt), by: 'session' })
+    seen.push({ what: `presence ${state}`, at: asOf === null ? null : isoTime(asOf), by: source })
   } else if (former) {
-    const at = former.endedAt === null ? null : iso(former.endedAt)
+    const at = former.endedAt === null ? null : isoTime(former.endedAt)
     seen.push({ what: `session ${former.id} ended: ${former.endReason}`, at, by: 'session' })
   }
   const { bridge, bridgeAt } = recovery
@@ -66,9 +67,7 @@ function seenOf({ session, former, recovery, now }: Facts): Seen[] {
       : bridge.process
         ? 'its process runs'
         : 'no conversation is open'
-    seen.push({ what, at: iso(bridgeAt), by: 'bridge' })
+    seen.push({ what, at: isoTime(bridgeAt), by: 'bridge' })
   }
   return seen
 }
-
-const iso = (at: number): string => new Date(at).toISOString()

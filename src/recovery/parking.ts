@@ -1,10 +1,11 @@
 import { Problem } from '../errors.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import { type Parked, type ParkedReason, parkedMsMax } from '../registry/recovery/recovery.ts'
+import type { Parked, ParkedReason } from '../registry/recovery/recovery.ts'
 import { findRecovery, saveRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { parkSubscriptions, unparkSubscriptions } from '../wakes/store/park-subscriptions.ts'
+import { parkedMsMax } from '../words/parking.ts'
 import type { RecoveryContext } from './context.ts'
 import { recoveryEvent } from './recovery-event.ts'
 

@@ -1,3 +1,4 @@
+import { isoTime } from '../lib/iso-time.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
@@ -37,8 +38,8 @@ export function recoveryEvent(
   { id, handle }: Subject,
   { since, until, ...change }: Change,
 ): NewEvent {
-  const ends = until === undefined ? {} : { until: until === null ? null : iso(until) }
-  const data = { agent: handle, ...change, ...ends, since: iso(since) }
+  const ends = until === undefined ? {} : { until: until === null ? null : isoTime(until) }
+  const data = { agent: handle, ...change, ...ends, since: isoTime(since) }
   return { type, actor: gatewayIdentity, audience: [id, operatorAudience], data }
 }
 
@@ -53,7 +54,7 @@ export function pulseEvent({ id, handle }: Subject, facts: Facts, mode: 'nudge' 
     reason,
     unread,
     openTasks,
-    oldestAt: iso(oldestAt),
+    oldestAt: isoTime(oldestAt),
     next: unread > 0 ? 'Read your inbox.' : 'Go on with your open tasks, or hand them back.',
     ...(contextTokens === undefined ? {} : { contextTokens }),
     ...(mode === 'nudge' ? { routing: { subscriptionId: facts.route!.subscriptionId } } : {}),
@@ -78,9 +79,7 @@ export function gateEvent(
   agentId: string,
   { nudges, restarts, reason, changedBy, since }: Pick<Gate, 'nudges' | 'restarts' | 'reason' | 'changedBy' | 'since'>,
 ): NewEvent {
-  const data = { ...(agent === undefined ? {} : { agent }), nudges, restarts, reason, changedBy, since: iso(since) }
+  const data = { ...(agent === undefined ? {} : { agent }), nudges, restarts, reason, changedBy, since: isoTime(since) }
   const audience = agentId === '' ? [operatorAudience] : [agentId, operatorAudience]
   return { type: 'gate.changed', actor: changedBy, audience, data }
 }
-
-const iso = (at: number): string => new Date(at).toISOString()

@@ -1,4 +1,6 @@
-import { type Parked, parkedMsMax, type Recovery, type RecoveryMode } from '../registry/recovery/recovery.ts'
+import { isoTime } from '../lib/iso-time.ts'
+import type { Parked, Recovery, RecoveryMode } from '../registry/recovery/recovery.ts'
+import { parkedMsMax } from '../words/parking.ts'
 import { afterAct, type Decision, decide, isUntold, restartKey } from './decide.ts'
 import { evidenceOf } from './evidence.ts'
 import { type Facts, hourMs } from './facts.ts'
@@ -41,7 +43,7 @@ export function step(facts: Facts): Step {
   const deferrals = isWaiting ? Math.min(recovery.deferrals + 1, deferralsMax + 1) : 0
   const isDeferred = isWaiting && deferrals === deferralsMax
   recovery = { ...recovery, deferrals, ...booked({ ...facts, recovery }, decision) }
-  const told = { ...decision, at: new Date(now).toISOString(), evidence: evidenceOf({ ...facts, recovery }) }
+  const told = { ...decision, at: isoTime(now), evidence: evidenceOf({ ...facts, recovery }) }
   return { recovery: { ...recovery, decision: told }, decision, ended, isDeferred, ...park }
 }
 

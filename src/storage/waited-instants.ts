@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import type { Logger } from '../logger/logger.ts'
+import { parkedMsMax } from '../words/parking.ts'
 import type { Database, Transaction } from './database.ts'
 import { p, type Statement, sql, statement } from './statement.ts'
 
@@ -25,9 +26,8 @@ export const waitedInstants = {
   // The longest window of a subscription.
   'subscription.window_until': 300_000,
   'session.acted_at': differenceMs,
-  // The longest time that an agent may be parked.
-  'subscription.parked_until': 8 * 24 * 3_600_000,
-  'recovery.parked_until': 8 * 24 * 3_600_000,
+  'subscription.parked_until': parkedMsMax,
+  'recovery.parked_until': parkedMsMax,
   'need.told_at': differenceMs,
   // The longest snooze.
   'need.snoozed_until': 30 * 24 * 3_600_000,

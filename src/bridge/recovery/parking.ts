@@ -1,9 +1,8 @@
+import { parkedMsMax } from '../../words/parking.ts'
 import type { UsageLimit } from '../adapter.ts'
 import type { Guarded } from '../guards/guard.ts'
 import type { Parked } from './recovery-calls.ts'
 
-/** The gateway takes no longer one. */
-const longestMs = 8 * 24 * 3_600_000
 /** A harness that tries again and again tells each time another instant. */
 const sameMs = 60_000
 
@@ -39,7 +38,7 @@ export class Parking {
   /** Takes what an adapter says. Returns whether it is new. */
   limited(limit: UsageLimit): boolean {
     const now = this.#now()
-    const until = limit.until === null ? null : Math.min(limit.until, now + longestMs)
+    const until = limit.until === null ? null : Math.min(limit.until, now + parkedMsMax)
     if (until !== null && until <= now) return false
     const before = this.guard && this.#limit
     const isSame = before?.reason === limit.reason && Math.abs((before.until ?? 0) - (until ?? 0)) < sameMs

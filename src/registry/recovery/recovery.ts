@@ -91,6 +91,3 @@ export const noRecovery = (agentId: string, projectId: string): Recovery => ({
 export function isParked({ parked }: Pick<Recovery, 'parked'>, now: number): boolean {
   return parked !== null && parked.until > now
 }
-
-/** An agent is parked for eight days at most, so that a wrong clock silences nobody for long. */
-export const parkedMsMax = 8 * 24 * 3_600_000

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Finding } from '../../../recovery/evidence.ts'
-import type { Facts } from '../../../recovery/facts.ts'
+import { type Facts, recentActs } from '../../../recovery/facts.ts'
 import type { EffectiveGate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
 import type { BridgeAccount, Parked, Recovery, RecoveryMode } from '../../../registry/recovery/recovery.ts'
 import type { HarnessTarget } from '../../../words/targets.ts'
@@ -80,10 +80,9 @@ export function recoveryView(
   recovery: Recovery,
   seen: Pick<Facts, 'gate' | 'now' | 'reason' | 'route'> & { readonly candidates: readonly Finding[] },
 ): RecoveryView {
-  const { epoch, inFlight, decision, abandoned, acts, parked, bridge, bridgeAt } = recovery
+  const { epoch, inFlight, decision, abandoned, parked, bridge, bridgeAt } = recovery
   const { reason, route } = seen
-  const count = (mode: RecoveryMode): number =>
-    acts.filter((act) => act.mode === mode && act.at > seen.now - 3_600_000).length
+  const count = (mode: RecoveryMode): number => recentActs(recovery, mode, seen.now)
   return {
     agent,
     candidates: seen.candidates,
