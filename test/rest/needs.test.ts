@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { needsMax } from '../../src/fronts/rest/needs/collect.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -99,4 +100,21 @@ test('a receiver that is away is a need from the first failed tries on', async (
     ({ needs }) => needs.length > 0,
   )
   expect(found.needs).toMatchObject([{ kind: 'retrying', subscriptionId: id, text: expect.stringContaining('503') }])
+})
+
+test('the operator of one project gets its mail, however much of other projects waits before it', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const web = { 'Rouse-Project': 'web' }
+  await gateway.call('POST', '/v1/projects', { project: 'web' })
+  const { body: zoe } = await gateway.call('POST', '/v1/agents', { handle: 'zoe' }, { headers: web })
+  const say = (subject: string, key: string) =>
+    gateway.call('POST', '/v1/messages', { to: '@operator', subject }, { key })
+  for (let n = 0; n < needsMax; n++) await say(`n${n}`, zoe.apiKey)
+  await say('here', donna.key)
+  const { body: made } = await gateway.call('POST', '/v1/operator-keys', { role: 'manager', projects: ['default'] })
+  const found = await needsOf(gateway, made.operatorKey)
+  expect(found.needs).toMatchObject([{ kind: 'mail', agent: '@donna', text: 'here' }])
+  const inbox = await gateway.call('GET', '/v1/inbox?unread=true&limit=1', undefined, { key: made.operatorKey })
+  expect(inbox.body).toMatchObject({ messages: [{ subject: 'here' }], nextPageToken: '' })
 })

@@ -110,8 +110,9 @@ async function useKeys(gateway: TestGateway, donna: TestAgent): Promise<void> {
   const grant = { grantee: 'mike', scope: 'CAN_MANAGE_SUBSCRIPTIONS_OF' }
   const { body: granted } = await gateway.call('POST', '/v1/permissions', grant, donna)
   await gateway.call('DELETE', `/v1/permissions/${granted.permissionId}`, undefined, donna)
-  const { body: operator } = await gateway.call('POST', '/v1/operator-keys', { role: 'viewer' })
+  const { body: operator } = await gateway.call('POST', '/v1/operator-keys', { role: 'viewer', projects: ['default'] })
   await gateway.call('GET', '/v1/operator-keys', undefined, { key: operator.operatorKey })
+  await gateway.call('GET', '/v1/needs', undefined, { key: operator.operatorKey })
   await gateway.call('GET', '/v1/operator-keys')
   await gateway.call('DELETE', `/v1/operator-keys/${operator.keyId}?minted=true`)
 }

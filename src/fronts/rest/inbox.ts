@@ -5,7 +5,7 @@ import { returnUnshown } from '../../mailbox/delivery/return-to-waiting.ts'
 import { readInbox } from '../../mailbox/reading/inbox.ts'
 import { readTaggedInbox } from '../../mailbox/reading/tagged-inbox.ts'
 import { requireAddressed } from '../../registry/agents/addresses.ts'
-import { type Caller, operates } from '../../registry/callers/caller.ts'
+import type { Caller } from '../../registry/callers/caller.ts'
 import { mayReadInbox } from '../../registry/permissions/grants.ts'
 import { requireSession } from '../../sessions/sessions.ts'
 import type { Database } from '../../storage/database.ts'
@@ -39,6 +39,8 @@ export const inboxRoutes = [
         threadId: thread,
         signalType,
         type,
+        // Operators share one mailbox. They see its mail of the projects that they operate.
+        projects: caller.projects,
         since,
         order: query.order ?? (unread ? 'oldest' : 'newest'),
         after: query.pageToken,
@@ -47,9 +49,7 @@ export const inboxRoutes = [
       const { mails, more, last } = await (taggedConcept === undefined
         ? readInbox(db, inboxQuery)
         : readTaggedInbox(db, inboxQuery, taggedConcept))
-      // Operators share one mailbox. They see its mail of the projects that they operate.
-      const own = mails.filter(({ message }) => caller.kind === 'agent' || operates(caller, message.projectId))
-      return { messages: own.map(inboxMessageView), nextPageToken: more && last ? last : '' }
+      return { messages: mails.map(inboxMessageView), nextPageToken: more && last ? last : '' }
     },
   }),
   route('POST /v1/inbox/returns', {

@@ -25,6 +25,8 @@ export interface InboxQuery {
   readonly threadId?: string | undefined
   readonly signalType?: string | undefined
   readonly type?: MessageType | undefined
+  /** Only mail of these projects; absent: of all. */
+  readonly projects?: readonly string[] | undefined
   /** Only mail from this instant on, ms since the epoch. */
   readonly since?: number | undefined
   readonly order: 'oldest' | 'newest'
@@ -54,8 +56,9 @@ export interface InboxPage {
  * @param entries the most messages that one statement looks at, where it looks for others than those that an index has
  */
 export async function readInbox(db: Reader, query: InboxQuery, entries?: number): Promise<InboxPage> {
-  const { order, after, limit, unread, since, ...rest } = query
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  const { order, after, limit, unread, since, projects, ...rest } = query
+  const named = { ...rest, projects: projects && ` ${projects.join(' ')} ` }
+  const given = Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined))
   const names = [...(unread ? ['unread'] : []), ...(since === undefined ? [] : ['since']), ...Object.keys(given)]
   const filters = names.filter((name) => name !== 'agentId') as FilterName[]
   const { page, edge } = statementsOf(filters, order, query.type)
@@ -77,6 +80,9 @@ const filters = {
   since: sql`r.message_id >= ${p('since')}`,
   signalType: sql`r.signal_type = ${p('signalType')} and r.signal_type is not null`,
   type: sql`r.type = ${p('type')}`,
+  // The id of a project has no character that means something in a pattern.
+  projects: sql`exists (select 1 from message sent where sent.id = r.message_id
+    and ${p('projects')} like '% ' || sent.project_id || ' %')`,
 }
 type FilterName = keyof typeof filters | 'threadId'
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../lib/json.ts'
 import { readInbox } from '../../../mailbox/reading/inbox.ts'
 import type { NeedKind } from '../../../needs/need.ts'
 import { identitiesOf } from '../../../registry/agents/identity.ts'
-import { type Caller, operates } from '../../../registry/callers/caller.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
 import { listTripped, readGates } from '../../../registry/recovery/gate-store.ts'
 import { isParked } from '../../../registry/recovery/recovery.ts'
 import { findRecovery, listParked } from '../../../registry/recovery/recovery-store.ts'
@@ -91,18 +91,16 @@ async function approvalNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
 /** An agent reads its own mail; that of the operator is for a person. */
 async function mailNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
   if (caller.kind !== 'operator') return []
-  const inbox = { agentId: caller.id, unread: true, order: 'oldest', limit: needsMax } as const
-  const { mails } = await readInbox(db, inbox)
-  return mails
-    .filter(({ message }) => operates(caller, message.projectId))
-    .map(({ message, from }) => ({
-      kind: 'mail',
-      agent: from,
-      since: instant(message.createdAt),
-      text: cutText([message.subject, message.body].filter(Boolean).join('\n\n'), textMax),
-      messageId: message.id,
-      threadId: message.threadId,
-    }))
+  const { id: agentId, projects } = caller
+  const { mails } = await readInbox(db, { agentId, unread: true, projects, order: 'oldest', limit: needsMax })
+  return mails.map(({ message, from }) => ({
+    kind: 'mail',
+    agent: from,
+    since: instant(message.createdAt),
+    text: cutText([message.subject, message.body].filter(Boolean).join('\n\n'), textMax),
+    messageId: message.id,
+    threadId: message.threadId,
+  }))
 }
 
 async function subscriptionNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
