@@ -27,7 +27,8 @@ const oldest = statement<{ agentId: string; limit: number }, { createdAt: number
 )
 const acknowledged = statement<{ projectId: string; messageId: string }, { agentId: string; at: number | null }>(
   sql`select r.agent_id as "agentId", r.acked_at as "at" from message m join message_recipient r on r.message_id = m.id
-    where m.id = ${p('messageId')} and m.project_id = ${p('projectId')} and m.subject like 'Wake test %' limit 2`,
+    where m.id = ${p('messageId')} and m.project_id = ${p('projectId')} and m.sender_id = 'operator'
+      and m.wake_policy = 'immediate' and m.subject like 'Wake test %' limit 2`,
 )
 
 /**
@@ -54,7 +55,7 @@ export async function findReason(db: Reader, agentId: string): Promise<Reason | 
   }
 }
 
-/** Finds the agent that has acknowledged a wake test. A test has one recipient. */
+/** Finds the agent that has acknowledged a wake test. A test is of an operator, so that no peer can write one, and has one recipient. */
 export const findProof: GateContext['findProof'] = async (db, projectId, messageId) => {
   const rows = await db.all(acknowledged, { projectId, messageId })
   const [row] = rows

@@ -94,6 +94,24 @@ test('a tripped gate opens with a wake test that came full circle since, and wit
   expect(wakes.at(-1)!.body).toMatchObject({ eventType: 'wake/digest', payload: { reason: 'waiting' } })
 })
 
+test('the mail of a peer with the subject of a wake test is no proof', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  await gateway.call('PATCH', '/v1/gate', { nudges: 'tripped', reason: 'too many' })
+  const acked = async (as: { readonly key?: string }) => {
+    const input = { to: '@donna', subject: 'Wake test 1a2b3c4d', wakePolicy: 'immediate' }
+    const { messageId } = (await gateway.call('POST', '/v1/messages', input, as)).body
+    await gateway.call('POST', `/v1/messages/${messageId}/status`, { status: 'acked' }, { key: donna.key })
+    return messageId as string
+  }
+  const open = async (proof: string) =>
+    (await gateway.call('PATCH', '/v1/gate', { nudges: 'enabled', proof, backlog: 'skip' })).body
+  expect(await open(await acked({ key: lola.key }))).toMatchObject({ status: 400, field: 'proof' })
+  expect(await open(await acked({ key: donna.key }))).toMatchObject({ status: 400, field: 'proof' })
+  expect(await open(await acked({}))).toMatchObject({ nudges: 'enabled' })
+})
+
 test('a tripped gate is not opened on a way around the proof', async () => {
   await using gateway = await startGateway()
   await gateway.call('PATCH', '/v1/gate', { nudges: 'tripped', restarts: 'tripped', reason: 'too many' })
