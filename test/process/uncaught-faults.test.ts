@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import { faultExitCode } from '../../src/cli/run/run.ts'
+import { faultExitCode } from '../../src/cli/run/faults.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { startProcessGateway } from '../support/process-gateway.ts'
 

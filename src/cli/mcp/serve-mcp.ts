@@ -1,4 +1,4 @@
-import type { McpServer, RequestId, ServerCapabilities, Transport } from '@modelcontextprotocol/server'
+import type { McpServer, ServerCapabilities, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Fetch } from '../../client/client-fetch.ts'
 import { type Credentials, createGatewayClient } from '../../client/gateway-client.ts'
@@ -9,21 +9,20 @@ import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
 import { resourcesOf } from '../../fronts/mcp/resources/resources-of.ts'
 import { channelCapability, channelNotification, hasChannelOf } from '../../harnesses/claude/channel.ts'
 import { conversation } from '../../harnesses/conversation.ts'
-import type { Harness } from '../../harnesses/harness.ts'
 import type { HarnessProcess } from '../../harnesses/harness-process.ts'
-import { harnesses, saidIn } from '../../harnesses/harnesses.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { readVersion } from '../../lib/version.ts'
-import { knownSurface, surfaceOfName } from '../../words/surfaces.ts'
 import { AgentSession } from './agent-session.ts'
 import { type ClientInfo, readClientMessage } from './client-message.ts'
 import type { Connection } from './connections.ts'
 import { EventFeed } from './event-feed.ts'
 import { gatherHandshake, handshakeOfClient, handshakeOfServer } from './handshake.ts'
 import { createHttpApi, type HttpApi } from './http-api.ts'
+import { observedTransport } from './observed-transport.ts'
 import { withPatientWaits } from './patient-waits.ts'
+import { harnessOfSurface, surfaceOfClient } from './surface-of-client.ts'
 import { ToolPresence } from './tool-presence.ts'
 import { UnshownMail } from './unshown-mail.ts'
 
@@ -180,23 +179,6 @@ export function changedResources(subscribed: ReadonlySet<string>, event: EventVi
 }
 
 /**
- * Returns the surface of a session: from the user's variable, otherwise from the name of the client, otherwise from the variables of the
- * harness. The client's name comes before those, because a harness that runs inside another one inherits its variables. Pure. Source: S2-16.
- */
-export function surfaceOfClient(env: Io['env'], client: ClientInfo | undefined): string {
-  const configured = env.ROUSE_AGENT_SURFACE?.trim()
-  if (configured) return configured
-  const named = client && harnesses.find(({ clientName }) => clientName?.test(client.name))
-  const known = named?.surface ?? (client && knownSurface(client.name))
-  return known ?? saidIn(env, 'mark')[0]?.harness.surface ?? surfaceOfName(client?.name ?? '')
-}
-
-/** Returns the harness of a surface; undefined when it is none that is known. */
-function harnessOfSurface(surface: string): Harness | undefined {
-  return harnesses.find((harness) => harness.surface === surface)
-}
-
-/**
  * Calls the API in a session: it starts with the first call, and again when it has ended meanwhile. The refusal of a session is the
  * answer of the call: nothing is done for an agent that another process speaks for. Mail in an answer can be returned. Source: D12.
  */
@@ -225,41 +207,4 @@ function createSessionApi(api: HttpApi, session: AgentSession, unshown: UnshownM
 /** A tool may ask for a session by its id: a refusal of that is the tool's. */
 function isAboutSession({ path }: ApiRequest, { body }: ApiAnswer): boolean {
   return body.code === 'session-ended' || !path.startsWith('/v1/sessions/')
-}
-
-interface Observer {
-  /** Sees each message of the client before the server gets it. */
-  readonly observe: (message: unknown) => void
-  /** Sees each message of the server before the client gets it, and may hold it back. */
-  readonly observeSent: (message: unknown) => Promise<void> | undefined
-  /** The answer to a request was written to the client. A connection that is closed at its other end refuses it. */
-  readonly onWritten: (id: RequestId) => void
-  readonly onClosed: () => void
-}
-
-/** A transport that is watched. */
-function observedTransport(inner: Transport, { observe, observeSent, onWritten, onClosed }: Observer): Transport {
-  const outer: Transport = {
-    async start() {
-      inner.onmessage = (message, extra) => {
-        observe(message)
-        outer.onmessage?.(message, extra)
-      }
-      inner.onerror = (error) => outer.onerror?.(error)
-      inner.onclose = () => {
-        outer.onclose?.()
-        onClosed()
-      }
-      await inner.start()
-    },
-    async send(message, options) {
-      const wait = observeSent(message)
-      if (wait) await wait
-      await inner.send(message, options)
-      if (!('method' in message) && message.id !== undefined) onWritten(message.id)
-    },
-    close: () => inner.close(),
-    setProtocolVersion: (version) => inner.setProtocolVersion?.(version),
-  }
-  return outer
 }

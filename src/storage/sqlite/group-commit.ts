@@ -7,6 +7,7 @@ import { runHook } from '../run-hook.ts'
 import type { Checkpoints } from './checkpoints/checkpoints.ts'
 import type { Connection } from './connection.ts'
 import { openTransaction } from './open-transaction.ts'
+import { Savepoint } from './savepoint.ts'
 import { isSqliteError, storageProblem } from './storage-problem.ts'
 import { WalRoom } from './wal-room.ts'
 import { WriteLock } from './write-lock.ts'
@@ -54,10 +55,7 @@ export class GroupCommit {
   readonly #lock: WriteLock
   readonly #noteCommit: NoteCommit
   readonly #queue: Writer[] = []
-  // Prepared, because they run for many writers.
-  readonly #savepoint: () => void
-  readonly #release: () => void
-  readonly #rollBackWriter: () => void
+  readonly #savepoint: Savepoint
   #draining: Promise<void> | undefined
   #flushing: Promise<void> | undefined
   #arrived = () => {}
@@ -82,9 +80,7 @@ export class GroupCommit {
     this.#room = new WalRoom(connection.raw, clock)
     this.#lock = new WriteLock(connection.raw, log)
     this.#clock = clock
-    this.#savepoint = connection.control('SAVEPOINT writer')
-    this.#release = connection.control('RELEASE writer')
-    this.#rollBackWriter = connection.control('ROLLBACK TO writer')
+    this.#savepoint = new Savepoint(connection)
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -233,17 +229,16 @@ export class GroupCommit {
   /** Undoes what a writer that fails has changed, and nothing else. Throws only when the whole group is lost. */
   async #runSeparately(writer: Writer): Promise<Settled> {
     const { tx, hooks, closings, end } = openTransaction(this.#connection, this.#clock.now())
-    this.#savepoint()
+    this.#savepoint.set()
     try {
       const value = await writer.work(tx)
       end()
-      this.#release()
+      this.#savepoint.release()
       return { writer, value, hooks, closings }
     } catch (error) {
       end()
       requireTransaction(this.#connection, error)
-      this.#rollBackWriter()
-      this.#release()
+      this.#savepoint.undo()
       return { writer, error: isSqliteError(error) ? storageProblem(error) : error }
     }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { surfaceOfClient } from '../../../src/cli/mcp/serve-mcp.ts'
+import { surfaceOfClient } from '../../../src/cli/mcp/surface-of-client.ts'
 
 // S2-16
 test.each([

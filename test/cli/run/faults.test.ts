@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, expect, test, vi } from 'vitest'
-import { endOnFault } from '../../../src/cli/run/run.ts'
+import { endOnFault } from '../../../src/cli/run/faults.ts'
 
 // The end that is forced after ten seconds belongs to no other test.
 afterEach(() => void vi.useRealTimers())

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AttachedClient } from '../../../src/bridge/local/clients.ts'
-import { readSettings } from '../../../src/harnesses/claude/adapter/claude-adapter.ts'
+import { readSettings } from '../../../src/harnesses/claude/adapter/settings.ts'
 import { sessionOf } from '../../../src/harnesses/claude/adapter/registry.ts'
 import { chooseRoute, type RouteFacts } from '../../../src/harnesses/claude/adapter/route.ts'
 import { trace } from '../../../src/harnesses/claude/adapter/transcript.ts'

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { isAbsolute, join } from 'node:path'
 import type {
   Adapter,
   AdapterContext,
@@ -8,7 +7,6 @@ import type {
   HarnessSession,
   OutgoingWake,
   Probe,
-  SettingMeaning,
   WakeEnd,
   WakeTools,
 } from '../../../bridge/adapter.ts'
@@ -22,19 +20,9 @@ import { writeToInbox } from './inbox.ts'
 import { type Proof, proofOf } from './proof.ts'
 import { type ClaudeSession, readSession, readSessions } from './registry.ts'
 import { chooseRoute, instanceIn, type Route, recordedWay } from './route.ts'
+import { type ClaudeSettings, claudeSettings, readSettings } from './settings.ts'
 import { traceIn } from './transcript.ts'
 import { watchSessions } from './watch-sessions.ts'
-
-const claudeSettings: Readonly<Record<string, SettingMeaning>> = {
-  configDirs: {
-    type: 'strings',
-    help: 'the configuration directories of Claude Code, absolute (default: $CLAUDE_CONFIG_DIR, else ~/.claude)',
-  },
-  inbox: {
-    type: 'boolean',
-    help: 'use the inbox socket of a session where nothing of Rouse listens in it: no stable interface, and nothing answers (default: false)',
-  },
-}
 
 /** Programs of ours in sessions look for a bridge every 6.25 s at the latest. */
 const attachMaxMs = 8_000
@@ -234,24 +222,4 @@ async function clientOf(
     if (either.signal.aborted) settle()
     else look()
   })
-}
-
-/** What the user's configuration says about Claude Code. */
-interface ClaudeSettings {
-  /** Absolute. */
-  readonly configDirectories: readonly string[]
-  readonly isInboxAllowed: boolean
-}
-
-/** Errors: a directory that is not absolute, or none, with the field and the remedy. Pure. */
-export function readSettings({ settings, env }: Pick<AdapterContext, 'settings' | 'env'>): ClaudeSettings {
-  const { configDirs, inbox } = settings
-  const home = env.HOME || env.USERPROFILE
-  const usual = env.CLAUDE_CONFIG_DIR || (home ? join(home, '.claude') : undefined)
-  const named = Array.isArray(configDirs) ? configDirs.map(String) : []
-  const wrong = named.find((directory) => !isAbsolute(directory))
-  if (wrong !== undefined) throw new Error(`configDirs: "${wrong}" is no absolute path.`)
-  const directories = named.length > 0 ? named : usual === undefined ? [] : [usual]
-  if (directories.length === 0) throw new Error('configDirs: there is no home directory: name the directories.')
-  return { configDirectories: [...new Set(directories)], isInboxAllowed: inbox === true }
 }
