@@ -80,24 +80,24 @@ export interface AdapterRow {
   readonly id: AdapterId
   /** `Codex` */
   readonly title: string
-  /** Who reports presence by it (default: `bridge-daemon`). */
+  /** The source of the presence that it reports (default: `bridge-daemon`). */
   readonly presenceSource?: PresenceSource
   /** The steps that it can prove, the strongest last. It reports no other. */
   readonly proves: readonly ReceiptStep[]
-  /** Whether it is used only where the configuration names it. */
+  /** True when it is used only where the configuration names it. */
   readonly isOptIn?: true
-  /** What the configuration may say about it, each with its meaning. */
+  /** The settings of its configuration, each with its meaning. */
   readonly settings: Readonly<Record<string, SettingMeaning>>
   create(context: AdapterContext): Adapter
 }
 
-/** What one setting of an adapter is. */
+/** The meaning of one setting of an adapter. */
 export interface SettingMeaning {
   readonly type: 'boolean' | 'number' | 'string' | 'strings'
   readonly help: string
 }
 
-/** What an adapter is made of. */
+/** The parts that an adapter is made of. */
 export interface AdapterContext {
   readonly env: Io['env']
   /** As its row describes them; the user's configuration, never a peer's text. */
@@ -112,13 +112,13 @@ export interface AdapterContext {
   readonly note: (text: string) => void
 }
 
-/** What an adapter has found. */
+/** The findings of an adapter. */
 export interface Probe {
-  /** Whether the harness is installed or runs here. */
+  /** True when the harness is installed or runs here. */
   readonly isThere: boolean
   readonly version?: string
   readonly sessions: readonly HarnessSession[]
-  /** What does not work and what mends it, a sentence each. */
+  /** Faults and their remedies, a sentence each. */
   readonly remarks: readonly string[]
 }
 
@@ -139,7 +139,7 @@ export interface HarnessSession {
   readonly remark?: string
 }
 
-/** What an adapter may do while it hands a wake over. */
+/** The acts that an adapter may do while it hands a wake over. */
 export interface WakeTools {
   /**
    * Call it before the act that cannot be taken back. Resolves when a record is on the disk: after a crash the bridge asks `find` instead of acting

@@ -8,7 +8,7 @@ import type { Wake } from '../client/wakes/wake.ts'
 export interface OutgoingWake {
   /** The `eventId`. The text carries it: `wakeIdsIn` finds it again. */
   readonly id: string
-  /** What the model reads: a pointer of at most 600 characters, in one line. Plain text of ours with quoted names of others. */
+  /** The text for the model: a pointer of at most 600 characters, in one line. Plain text of ours with quoted names of others. */
   readonly text: string
   /** The same in lines, for a harness that keeps them. */
   readonly lines: string
@@ -20,7 +20,7 @@ const lengthMax = { name: 40, id: 80, subject: 120, summary: 240, line: 600 } as
 /** The `eventId` of a wake: a ULID. */
 const wakeId = '[0-9A-HJKMNP-TV-Z]{26}'
 
-/** Whether an id is one that a text can carry and a hook finds again. Pure. */
+/** True when an id is one that a text can carry and a hook finds again. Pure. */
 export const isWakeId = (id: string): boolean => new RegExp(`^${wakeId}$`).test(id)
 
 /**

@@ -15,7 +15,7 @@ import type { RecoveryContext } from './context.ts'
 import { skipKey } from './decide.ts'
 import { gateEvent } from './recovery-event.ts'
 
-/** What becomes of the mail that gathered while a gate was tripped: one digest, or nothing is done for it, or the gate stays off. */
+/** The choices for mail that gathered while a gate was tripped: one digest, or nothing is done for it, or the gate stays off. */
 export const backlogs = ['digest', 'skip', 'off'] as const
 type Backlog = (typeof backlogs)[number]
 

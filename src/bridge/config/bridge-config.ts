@@ -4,7 +4,7 @@ import type { AdapterId } from '../adapter.ts'
 import type { TurnLimits } from '../guards/guard.ts'
 import type { Recipe } from '../restart/recipe.ts'
 
-/** What the user allows a bridge. */
+/** The permissions that the user gives a bridge. */
 export interface BridgeConfig {
   /** The file that it was read from. */
   readonly path: string

@@ -59,7 +59,7 @@ function requireOwn(path: string, { uid, mode }: Stats): void {
   )
 }
 
-/** Who may change the directory may put another file there. A sticky one, as /tmp, keeps the files of each user. */
+/** A user who may change the directory may put another file there. A sticky one, as /tmp, keeps the files of each user. */
 function requireOwnPlace(directory: string): void {
   if (process.getuid === undefined) return
   const { mode } = statSync(directory)

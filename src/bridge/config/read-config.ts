@@ -13,7 +13,7 @@ import { agentKey, type BridgeConfig, type BridgedAgent, bridgeDefaults } from '
 import { checkSetting, countOf, listOf, nameIn, objectOf, Problems, wordOf } from './fields.ts'
 import { recipeOf } from './read-recipe.ts'
 
-/** What a configuration is checked against. */
+/** The facts that a configuration is checked against. */
 interface ConfigWorld {
   readonly env: Io['env']
   readonly profiles: Profiles

@@ -5,7 +5,7 @@ import { promptWays, type Recipe } from '../restart/recipe.ts'
 import { isWithin } from '../target/choose-session.ts'
 import { checkSetting, countOf, nameIn, objectOf, type Problems, wordOf } from './fields.ts'
 
-/** What a recipe is checked against. */
+/** The facts that a recipe is checked against. */
 interface RecipeWorld {
   /** The harnesses that this version reaches. */
   readonly known: readonly AdapterId[]

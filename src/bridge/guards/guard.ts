@@ -28,7 +28,7 @@ export interface Guarded {
   readonly reason: string
   /** ms since the epoch; infinite: when a person has acted */
   readonly mayAt: number
-  /** What its sender may know (default: `too_many_turns`). */
+  /** The reason that its sender may know (default: `too_many_turns`). */
   readonly because?: Reason
   /** Only wakes from these senders wait. */
   readonly isOfSender?: true

@@ -7,7 +7,7 @@ interface LateStep {
   readonly count: number
 }
 
-/** What a bridge knows of itself, over all its lives. Instants in ms since the epoch. */
+/** The account of a bridge, over all its lives. Instants in ms since the epoch. */
 interface AccountRecord {
   /** How often a bridge has started with this journal. */
   readonly starts: number

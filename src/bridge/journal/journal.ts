@@ -30,9 +30,9 @@ const writableByOthers = 0o022
  * its change is on the disk; a call that throws has written nothing. Instants in ms since the epoch.
  */
 export class Journal implements Disposable {
-  /** What the bridge knows of itself. */
+  /** The account of the bridge. */
   readonly account: AccountRecords
-  /** What it has started. */
+  /** The processes that it has started. */
   readonly starts: StartRecords
   /** Where it is: a directory of this user alone. */
   readonly directory: string
@@ -168,7 +168,7 @@ function holderOf(path: string): string {
   }
 }
 
-/** What another program has put in the place of the journal, or may put there, is not written to. Errors: with the remedy. */
+/** A file that another program has put in the place of the journal, or may put there, is not written to. Errors: with the remedy. */
 function requireOwnPlace(path: string): void {
   for (const file of [path, `${path}.lock`]) {
     const stats = lstatSync(file, { throwIfNoEntry: false })

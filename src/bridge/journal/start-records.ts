@@ -36,7 +36,7 @@ interface Proof {
 
 const detailMax = 200
 
-/** What a bridge has started for its agents. A call that has returned is on the disk. */
+/** The processes that a bridge has started for its agents. A call that has returned is on the disk. */
 export class StartRecords {
   readonly #file: StateFile
   readonly #now: () => number

@@ -37,7 +37,7 @@ export const journalSchema = [
   `${accountSchema}\n${startSchema}`,
 ] as const
 
-/** What is on record of a wake. Instants in ms since the epoch. */
+/** The record of a wake. Instants in ms since the epoch. */
 export interface WakeRecord {
   readonly id: string
   /** The agent that is woken: its identity and its gateway. */

@@ -13,7 +13,7 @@ export interface LocalAddress {
   readonly directory?: string
 }
 
-/** What the address depends on beside the environment. */
+/** The facts of the machine that the address depends on beside the environment. */
 export interface LocalMachine {
   readonly platform: NodeJS.Platform
   /** -1 on Windows */
@@ -44,7 +44,7 @@ export function localAddress(env: Io['env'], { platform, uid }: LocalMachine): L
   return { path: `${short}/${name()}.sock`, directory: short }
 }
 
-/** Whether a directory belongs to this user and no other user may enter it. In `/tmp` any user can make one of that name. */
+/** True when a directory belongs to this user and no other user may enter it. In `/tmp` any user can make one of that name. */
 export function isPrivateDirectory(path: string, { uid }: LocalMachine): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats?.isDirectory() === true && stats.uid === uid && (stats.mode & 0o077) === 0

@@ -10,7 +10,7 @@ import { type BridgeMessage, lineOf, localLimits } from './protocol.ts'
 
 interface AttachOptions {
   readonly env: Io['env']
-  /** What it says of itself. */
+  /** Its description of itself. */
   readonly client: Omit<MessageOf<'attach'>, 'type' | 'instance'>
   /** Takes a wake, once for each id: it resolves when the wake will not be lost. Errors: it is not taken. */
   readonly take: (wake: OutgoingWake) => void | Promise<void>
@@ -46,7 +46,7 @@ export class BridgeAttachment {
     this.ended = this.#run()
   }
 
-  /** Whether a bridge knows of it now. */
+  /** True when a bridge knows of it now. */
   get isAttached(): boolean {
     return this.#isAttached
   }
@@ -126,7 +126,7 @@ export class BridgeAttachment {
     if (message.type === 'ask') this.#answer(message.wakeId)
   }
 
-  /** Who has forgotten some says nothing of those that it does not know. */
+  /** A client that has forgotten some wakes says nothing of those that it does not know. */
   #answer(wakeId: string): void {
     const hasWake = this.#taken.has(wakeId)
     if (hasWake || !this.#hasForgotten) this.#say({ type: 'answer', wakeId, hasWake })

@@ -67,7 +67,7 @@ function alreadyRuns(path: string): UsageError {
   )
 }
 
-/** Whether a process accepts connections at a path. */
+/** True when a process accepts connections at a path. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path)

@@ -27,23 +27,23 @@ export interface AttachedClient {
   readonly until?: string
   /** Its process: the same after a bridge was started again. Absent: it answers no questions. */
   readonly instance?: string
-  /** Whether it has taken a wake, since its process began. undefined: it does not say. Never rejects. */
+  /** True when it has taken a wake, since its process began. undefined: it does not say. Never rejects. */
   hasTaken(wakeId: string): Promise<boolean | undefined>
   /** Resolves when the client has confirmed the wake. Errors: `WakeDeclined`; any other error: the client has ended or does not answer, and may have it. */
   send(wake: OutgoingWake): Promise<void>
 }
 
-/** What a hook or an attached client has said about a wake. */
+/** The report of a hook or an attached client about a wake. */
 export interface LocalReport {
   readonly wakeId: string
   readonly step: ReceiptStep
-  /** What proves it: `UserPromptSubmit`. */
+  /** Its proof: `UserPromptSubmit`. */
   readonly proof: string
   readonly conversationId?: string
   readonly turnId?: string
 }
 
-/** What the hooks of a harness have said last about one conversation. */
+/** The last report of the hooks of a harness about one conversation. */
 export interface ReportedConversation {
   /** As `rouse hook` calls it: `claude`, `gemini`. */
   readonly harness: string
@@ -83,11 +83,11 @@ export interface LocalServer extends LocalClients, AsyncDisposable {
   readonly address: string
 }
 
-/** What the server of the local socket is made of. */
+/** The parts that the server of the local socket is made of. */
 export interface LocalServerOptions {
   /** The user's environment: it says where the socket is. */
   readonly env: Io['env']
-  /** What a client that sends `{"type":"status"}` is answered with, as one line of JSON (`askStatus` in `local/ask-bridge.ts`). */
+  /** Returns the answer to a client that sends `{"type":"status"}`, as one line of JSON (`askStatus` in `local/ask-bridge.ts`). */
   readonly status: () => Promise<object>
   /** Begins the proof of a recipe, or says how it stands. `agent`: `@donna`, or the name of a profile. */
   readonly prove: (agent: string, run: string) => Promise<ProofState>

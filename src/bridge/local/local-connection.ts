@@ -6,7 +6,7 @@ import { type ClientMessage, type MessageOf, readMessage } from './messages.ts'
 import type { ProofState } from './protocol.ts'
 import { type BridgeMessage, lineOf, localLimits } from './protocol.ts'
 
-/** What the bridge does with what its clients say. */
+/** The handlers of the bridge for the words of its clients. */
 export interface LocalEvents {
   attached(client: AttachedConnection): void
   changed(client: AttachedConnection): void
@@ -17,7 +17,7 @@ export interface LocalEvents {
   prove(asked: MessageOf<'prove'>): Promise<ProofState>
 }
 
-/** What a client may leave unread: a wake has two kilobytes, the status of a thousand agents a megabyte. */
+/** The most bytes that a client may leave unread: a wake has two kilobytes, the status of a thousand agents a megabyte. */
 const unreadBytesMax = 4 * 1_048_576
 
 /** One connection of a client, at the side of the bridge. */
@@ -132,7 +132,7 @@ export class LocalConnection {
   #refuse(error: string): void {
     this.#write({ type: 'error', error })
     this.#cancelTimer()
-    // Who does not read the end is not waited for.
+    // A client that does not read the end is not waited for.
     this.#cancelTimer = this.#clock.after(localLimits.firstLineMs, () => this.close())
     this.#socket.end()
   }

@@ -40,7 +40,7 @@ const attach = z.object({
     .optional(),
 })
 
-/** What has changed since it attached. null: there is none now. */
+/** The fields that have changed since it attached. null: there is none now. */
 const change = z.object({
   type: z.literal('change'),
   conversationId: id.optional(),
@@ -57,10 +57,10 @@ const taken = z.object({ type: z.literal('taken'), wakeId })
 /** It does not take the wake. */
 const declined = z.object({ type: z.literal('declined'), wakeId, reason: oneLine(500) })
 
-/** Whether the process has taken the wake that the bridge asks about. */
+/** The answer of the process about a wake: `hasWake` says if it has taken it. */
 const answer = z.object({ type: z.literal('answer'), wakeId, hasWake: z.boolean() })
 
-/** What became of a wake, and what proves it. */
+/** The outcome of a wake, and its proof. */
 const report = z.object({
   type: z.literal('report'),
   wakeId,
@@ -102,7 +102,7 @@ const prove = z.object({
 })
 const pong = z.object({ type: z.literal('pong') })
 
-/** What the bridge takes on its local socket. Fields that it does not know are left out: programs of other versions call too. */
+/** The messages that the bridge takes on its local socket. Fields that it does not know are left out: programs of other versions call too. */
 const clientMessage = z.discriminatedUnion('type', [
   attach,
   change,

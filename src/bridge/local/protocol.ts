@@ -1,4 +1,4 @@
-/** What both ends of the local socket keep to. One JSON object a line, in both directions. */
+/** The limits of both ends of the local socket. One JSON object a line, in both directions. */
 export const localLimits = {
   /** The longest line, with its end. */
   lineBytes: 65_536,
@@ -18,11 +18,11 @@ export const localLimits = {
 /** How the proof of a recipe stands. */
 export interface ProofState {
   readonly state: 'running' | 'proven' | 'failed'
-  /** What it waits for, what it has seen, or why it has failed. */
+  /** The cause of a wait, the evidence, or the reason of a failure. */
   readonly detail: string
 }
 
-/** What the bridge says to its clients. */
+/** The messages of the bridge to its clients. */
 export type BridgeMessage =
   | { readonly type: 'attached' }
   | { readonly type: 'ping' }

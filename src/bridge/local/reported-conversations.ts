@@ -3,7 +3,7 @@ import type { MessageOf } from './messages.ts'
 
 const conversationsMax = 1_000
 
-/** What hooks have said about conversations. */
+/** The reports of hooks about conversations. */
 export class ReportedConversations {
   readonly #byKey = new Map<string, ReportedConversation>()
 
@@ -30,7 +30,7 @@ export class ReportedConversations {
   }
 }
 
-/** What is known of a conversation after an event. Pure. */
+/** Returns a conversation as it is known after an event. Pure. */
 function after(
   before: ReportedConversation | undefined,
   hook: MessageOf<'hook'> & { readonly conversationId: string },

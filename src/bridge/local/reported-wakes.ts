@@ -16,7 +16,7 @@ interface Waiter {
   readonly resolve: (report: LocalReport | undefined) => void
 }
 
-/** What was said about wakes lately, and who waits for it. */
+/** The recent reports about wakes, and those that wait for them. */
 export class ReportedWakes {
   readonly #known = new Map<string, KnownWake>()
   readonly #waiters = new Map<string, Set<Waiter>>()

@@ -11,7 +11,7 @@ import { lineOf, localLimits } from './protocol.ts'
 import { ReportedConversations } from './reported-conversations.ts'
 import { ReportedWakes } from './reported-wakes.ts'
 
-/** What a test replaces beside the options. */
+/** The parts that a test replaces beside the options. */
 interface World {
   readonly clock?: Clock
   readonly machine?: LocalMachine

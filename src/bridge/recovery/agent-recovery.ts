@@ -15,7 +15,7 @@ import { isSameProcess, processOf } from '../target/same-conversation.ts'
 import { Parking } from './parking.ts'
 import { type Account, RecoveryCalls } from './recovery-calls.ts'
 
-/** What recovery takes from the run of an agent. */
+/** The parts of the run of an agent that recovery uses. */
 interface AgentRecoveryParts {
   readonly agent: BridgedAgent
   readonly journal: Journal
@@ -47,7 +47,7 @@ export class AgentRecovery {
   readonly #calls: RecoveryCalls
   readonly #parking: Parking
   readonly #turn = new OneAtATime()
-  /** What has been said of it last. */
+  /** The text that was noted last. */
   #trouble = ''
   #isOldSaid = false
 
@@ -102,7 +102,7 @@ export class AgentRecovery {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    // What cannot be settled starts nothing, and must not keep the gateway from hearing of limits and of this bridge.
+    // A start that cannot be settled causes no other, and must not keep the gateway from hearing of limits and of this bridge.
     const unsettled = await this.restarts.settle(signal).then(
       () => undefined,
       (error: Error) => error,
@@ -142,8 +142,9 @@ export class AgentRecovery {
   }
 
   /**
-   * What is seen without a look at the harnesses, which costs them a process: the session's own process, and what a watch reports. A process
-   * that this bridge has started, and in which nothing works and no session lives, is none to wait for: it is ended first.
+   * Returns the findings that need no look at the harnesses, which costs them a process: the session's own process, and what a watch
+   * reports. A process that this bridge has started, and in which nothing works and no session lives, is none to wait for: it is ended
+   * first.
    */
   async #seen(signal: AbortSignal): Promise<Pick<Account, 'process' | 'seen'>> {
     const known = await this.#parts.own.read(signal)

@@ -6,7 +6,7 @@ import type { Parked } from './recovery-calls.ts'
 /** A harness that tries again and again tells each time another instant. */
 const sameMs = 60_000
 
-/** Whether the harness of an agent is at a limit, so that nothing is handed over. Instants in ms since the epoch. Source: D50. */
+/** The limit of the harness of an agent: nothing is handed over while it lasts. Instants in ms since the epoch. Source: D50. */
 export class Parking {
   readonly #now: () => number
   readonly #note: (text: string) => void
@@ -19,7 +19,7 @@ export class Parking {
     this.#note = note
   }
 
-  /** What the gateway has not heard yet. */
+  /** The limit that the gateway has not heard of yet. */
   get unsent(): UsageLimit | undefined {
     if (this.#unsent && isOver(this.#unsent, this.#now())) this.#unsent = undefined
     return this.#unsent

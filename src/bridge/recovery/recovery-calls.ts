@@ -16,11 +16,11 @@ const heard = z.object({ order: order.nullish(), parked: parked.nullish() })
 const begun = z.object({ deadlineAt: instant })
 
 export type Order = z.infer<typeof order>
-/** What a bridge hears when it reports. */
+/** The answer of the gateway to a report. */
 type Heard = z.infer<typeof heard>
 export type Parked = z.infer<typeof parked>
 
-/** What a bridge reports of itself for one agent. */
+/** The report of a bridge about itself, for one agent. */
 export interface Account {
   readonly startedAt: string
   readonly starts: number
@@ -36,7 +36,7 @@ export interface Account {
   readonly seen: boolean
 }
 
-/** What became of an act. */
+/** The outcome of an act. */
 interface Outcome {
   readonly outcome: StartOutcome
   readonly pid?: number

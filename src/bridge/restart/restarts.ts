@@ -12,7 +12,7 @@ import { type Recipe, recipeHash } from './recipe.ts'
 import { type StartedProcess, startProcess } from './start-process.ts'
 import { endGroup, isOfGroup, isRunning, speaksFrom } from './started.ts'
 
-/** What the restarts of an agent take from its run. */
+/** The parts of its run that the restarts of an agent use. */
 export interface RestartParts {
   readonly agent: BridgedAgent
   readonly journal: Journal
@@ -128,7 +128,7 @@ export class Restarts {
     return this.foreign(signal)
   }
 
-  /** Who else runs as the agent here: it is a person's, and is not ended. Errors: of the gateway. */
+  /** Another process that runs as the agent here: it is a person's, and is not ended. Errors: of the gateway. */
   async foreign(signal: AbortSignal): Promise<string | undefined> {
     const records = this.#records.open(this.#agent)
     const open = await this.#parts.open(signal)
@@ -154,7 +154,7 @@ export class Restarts {
       if (deadlineAt <= this.#parts.clock.now()) throw new Error('its time is over')
       const process = await this.#begin(id, recipe, epoch)
       await this.#settled(id, process, recipe.settleMs, signal).finally(process.clean)
-      // Whether it works is found by the next bridge.
+      // The next bridge finds out if it works.
       if (signal.aborted) return
       this.#records.end(id, 'started', '')
       note(`${nameOf(epoch)}: its harness is started (process ${process.pid})`)

@@ -8,7 +8,7 @@ import { withheldVariables, withoutSecrets } from '../../client/secret-input.ts'
 import { type ProcessStart, processStart } from '../processes.ts'
 import type { Recipe } from './recipe.ts'
 
-/** What a start takes beside its recipe. */
+/** The parts that a start takes beside its recipe. */
 interface Starting {
   /** Fixed text of ours. */
   readonly prompt: string

@@ -22,7 +22,7 @@ interface Hosted {
   readonly row: AdapterRow
   readonly adapter: Adapter
   readonly listeners: Set<Changed>
-  /** What a watch has reported last of each conversation. */
+  /** The last report of a watch about each conversation. */
   readonly reported: Map<string, HarnessSession>
   looking?: Promise<Probe> | undefined
   looked?: { readonly probe: Probe; readonly at: number } | undefined
@@ -79,7 +79,7 @@ export class AdapterHost implements AsyncDisposable {
     return [...this.#hosted.keys()]
   }
 
-  /** What runs of a harness, not older than a second. Never rejects: what went wrong is a remark. */
+  /** Returns the running sessions of a harness, not older than a second. Never rejects: a failure is a remark. */
   look(id: AdapterId): Promise<Probe> {
     const hosted = this.#of(id)
     const { looked } = hosted
@@ -91,7 +91,7 @@ export class AdapterHost implements AsyncDisposable {
     return hosted.looking
   }
 
-  /** What the watch of a harness has reported last. */
+  /** Returns the last report of the watch of a harness. */
   reported(id: AdapterId): readonly HarnessSession[] {
     return [...this.#of(id).reported.values()]
   }

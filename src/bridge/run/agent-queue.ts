@@ -11,7 +11,7 @@ import { sendersOf } from './senders-of.ts'
 import type { StepWatch } from './step-watch.ts'
 import { WakeQueue } from './wake-queue.ts'
 
-/** What the queue of an agent's wakes takes from its run. */
+/** The parts of its run that the queue of an agent's wakes uses. */
 interface AgentQueueParts {
   readonly agent: BridgedAgent
   readonly maxTurnsAMinute: number

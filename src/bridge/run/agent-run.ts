@@ -19,7 +19,7 @@ import { type OutgoingReceipt, ReceiptOutbox } from './receipt-outbox.ts'
 import { StepWatch } from './step-watch.ts'
 import type { WakeQueue } from './wake-queue.ts'
 
-/** What the run of an agent takes from its bridge. */
+/** The parts of its bridge that the run of an agent uses. */
 interface AgentRunParts {
   readonly agent: BridgedAgent
   readonly maxTurnsAMinute: number
@@ -133,7 +133,7 @@ export class AgentRun {
     return { state, reason: reason || (state === 'connected' && this.#recovery.reason) || '' }
   }
 
-  /** Whether it has ended because no agent may use the key of its profile now: with another key it could run. */
+  /** True when it has ended because no agent may use the key of its profile now: with another key it could run. */
   get wantsKey(): boolean {
     return this.#state.wantsKey
   }

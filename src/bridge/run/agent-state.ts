@@ -2,7 +2,7 @@ import { Refused } from '../../client/failure.ts'
 
 export type RunState = 'connecting' | 'connected' | 'left' | 'stopped'
 
-/** What the state of an agent takes from its run. */
+/** The parts of its run that the state of an agent uses. */
 interface StateParts {
   /** The name of the agent's profile. */
   readonly profile: string
@@ -14,7 +14,7 @@ interface StateParts {
   readonly ended: () => void
 }
 
-/** Whether an agent is reached, and if not, why. `left` and `stopped` are final. */
+/** The state of an agent's run: it is reached, or the reason why not. `left` and `stopped` are final. */
 export class AgentState {
   readonly #parts: StateParts
   #state: RunState = 'connecting'
@@ -34,7 +34,7 @@ export class AgentState {
     return this.#reason
   }
 
-  /** Whether the run has ended because no agent may use the key of the profile now: with another key it could go on. */
+  /** True when the run has ended because no agent may use the key of the profile now: with another key it could go on. */
   get wantsKey(): boolean {
     return this.#wantsKey
   }

@@ -10,10 +10,10 @@ import { outgoingWake } from '../wake-text.ts'
 import { Patience } from './patience.ts'
 import { StepLate, type StepWatch } from './step-watch.ts'
 
-/** What may be said on the way. */
+/** The steps that may be reported on the way. */
 type Step = 'accepted' | 'routed' | 'written' | 'held' | 'delivered'
 
-/** What an attempt may use. */
+/** The parts that an attempt may use. */
 export interface AttemptParts {
   readonly journal: Journal
   readonly gateway: GatewayClient
@@ -53,7 +53,7 @@ export type AttemptEnd = (WakeEnd | { readonly step: 'stopped'; readonly detail:
 
 const parkedLookMs = 15_000
 const stopped: AttemptEnd = { step: 'stopped', detail: '' }
-/** What a harness might still prove, or disprove, when the bridge comes back. */
+/** The steps that a harness might still prove, or disprove, when the bridge comes back. */
 const unproven: readonly string[] = ['held', 'failed', 'unknown', 'written']
 
 /** Tries once to hand a wake over; what was handed over before is looked for, and not handed over again. Never rejects. */
@@ -68,7 +68,7 @@ export async function attempt(wake: Wake, record: WakeRecord, parts: AttemptPart
   }
 }
 
-/** What became of a wake that was handed over; undefined: nothing, so it is handed over again. */
+/** Returns the outcome of a wake that was handed over; undefined: there is none, so it is handed over again. */
 async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<AttemptEnd | undefined> {
   const { id, harness, conversationId, cwd } = record
   if (harness === null || conversationId === null) return { step: 'unknown', detail: 'the record is not complete' }
@@ -155,7 +155,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   }
   const end = await parts.watch.run('hand over', hand).catch(unforeseen)
   if (refusal) return refusal
-  // What the adapter could not wait for is looked for at the next start.
+  // A wake for which the adapter could not wait is looked for at the next start.
   if (signal.aborted && unproven.includes(end.step)) return stopped
   if (patience.isOver && end.step === 'held') return overdue(parts.patienceMs, parts.row(session.harness).title, end)
   if (!isHandedOver) return within(end, parts.row(session.harness), {})

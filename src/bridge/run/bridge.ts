@@ -17,7 +17,7 @@ import { agentStatus, harnessStatus } from './status-of.ts'
 
 const lookEveryMs = 2_000
 
-/** What a bridge is made of. */
+/** The parts that a bridge is made of. */
 interface BridgeParts {
   readonly config: BridgeConfig
   /** The rows of the harnesses that its agents have. */

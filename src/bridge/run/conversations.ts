@@ -62,7 +62,7 @@ export class Conversations {
     return live.filter((session) => !others.some((other) => isOf(other, session)))
   }
 
-  /** Whether a limit was shown to the agent: in a wake of its own, or in its conversation, as far as its last session says. */
+  /** True when a limit was shown to the agent: in a wake of its own, or in its conversation, as far as its last session says. */
   async isLimited(harness: AdapterId, { agent, conversationId }: LimitedAt, signal: AbortSignal): Promise<boolean> {
     const { profile, harnesses } = this.#agent
     if (agent !== undefined) return agent === profile.identity

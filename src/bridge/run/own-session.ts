@@ -9,7 +9,7 @@ const actingStates: readonly PresenceState[] = ['active', 'waitingOnApproval']
 /** The live session of an agent. */
 export interface LiveSession extends KnownSession {
   readonly id: string
-  /** Whether its harness has done something, as far as it says. */
+  /** True when its harness has done something, as far as it says. */
   readonly hasActed: boolean
 }
 

@@ -57,7 +57,7 @@ async function subscribe(gateway: GatewayClient, trigger: Trigger): Promise<stri
   return (await gateway.call('POST /v1/wake-subscriptions', { body, mail: 'none' })).subscriptionId
 }
 
-/** Whether a refusal says that there is no such subscription. */
+/** True when a refusal says that there is no such subscription. */
 export function isGone(error: unknown): boolean {
   return error instanceof Refused && error.problem.code === 'subscription-not-found'
 }

@@ -10,7 +10,7 @@ interface PresenceParts {
   readonly own: OwnSession
   /** The conversations that a watch has reported, in the directories and harnesses of the agent. */
   readonly reported: () => readonly HarnessSession[]
-  /** Who reports presence by an adapter; undefined: the bridge. */
+  /** Returns the source of the presence that an adapter reports; undefined: the bridge. */
   readonly sourceOf: (adapter: AdapterId) => PresenceSource | undefined
   /** ms since the epoch */
   readonly now: () => number

@@ -6,7 +6,7 @@ import { isJsonObject } from '../../lib/json.ts'
 const readMax = 20
 
 /**
- * Whether the agent has read all mail of a held wake. False, without asking the gateway, for a wake that is not only about mail or has more
+ * True when the agent has read all mail of a held wake. False, without asking the gateway, for a wake that is not only about mail or has more
  * than twenty messages; false also if the gateway does not answer.
  */
 export async function isReadMeanwhile(

@@ -9,7 +9,7 @@ import { agentStatus } from './status-of.ts'
 
 const minuteMs = 60_000
 
-/** What the bridge says of itself; where none runs, what its configuration and its journal say. Errors: of the configuration. */
+/** Returns the report of the bridge about itself; where none runs, that of its configuration and its journal. Errors: of the configuration. */
 export async function readStatus(io: Io, configOption: string | undefined, adapters: Adapters): Promise<BridgeStatus> {
   const running = await askStatus(io.env)
   if (running !== undefined) return running as BridgeStatus

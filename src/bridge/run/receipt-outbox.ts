@@ -5,11 +5,11 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
 
-/** What the bridge tells the gateway about a wake. */
+/** The receipt of the bridge for a wake. */
 export interface OutgoingReceipt {
   readonly eventId: string
   readonly step: ReceiptStep
-  /** What proves it: `codex: turn/started`. */
+  /** Its proof: `codex: turn/started`. */
   readonly source?: string
   readonly detail?: string
   /** With `written`: nothing more will be known. */
@@ -36,7 +36,7 @@ const waitingMax = 1_000
 export class ReceiptOutbox {
   readonly #options: OutboxOptions
   readonly #waiting: OutgoingReceipt[] = []
-  /** What is done when the gateway does not send a failed wake again. */
+  /** The act when the gateway does not send a failed wake again. */
   readonly #givenUp = new WeakMap<OutgoingReceipt, () => Promise<void>>()
   readonly #stopping = new AbortController()
   #sending: Promise<void> | undefined

@@ -12,7 +12,7 @@ const lastMax = 5
 const sessionsMax = 100
 const hourMs = 3_600_000
 
-/** What is known of the run of an agent. */
+/** The parts of the run of an agent that its status shows. */
 interface Run {
   readonly state: RunState
   readonly reason: string

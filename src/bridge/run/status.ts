@@ -2,9 +2,9 @@ import type { PresenceState } from '../../words/presence.ts'
 import type { AdapterId } from '../adapter.ts'
 import type { RunState } from './agent-state.ts'
 
-/** What a bridge is doing, as `rouse bridge status` shows it. Instants are ISO 8601. No secret is in it. */
+/** The state of a bridge, as `rouse bridge status` shows it. Instants are ISO 8601. No secret is in it. */
 export interface BridgeStatus {
-  /** Whether a bridge answered; false: what the configuration and the journal say. */
+  /** True: a bridge answered. False: the configuration and the journal say it. */
   readonly isRunning: boolean
   readonly pid?: number
   readonly startedAt?: string

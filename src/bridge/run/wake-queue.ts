@@ -23,7 +23,7 @@ export interface HeldWake {
   readonly givenUpAt?: number
 }
 
-/** What a queue of wakes works with. */
+/** The parts that a queue of wakes works with. */
 interface QueueParts extends Omit<AttemptParts, 'senders' | 'guard' | 'report' | 'signal'> {
   /** The name of the agent in the journal. */
   readonly agent: string
@@ -33,9 +33,9 @@ interface QueueParts extends Omit<AttemptParts, 'senders' | 'guard' | 'report' |
   readonly send: (receipt: OutgoingReceipt, givenUp?: () => Promise<void>) => void
   /** Resolves when something changes that a held wake may wait for, or the signal aborts. */
   readonly changed: (end: AttemptEnd, signal: AbortSignal) => Promise<void>
-  /** Whether its reader has read meanwhile what a held wake is about. */
+  /** True when its reader has read meanwhile what a held wake is about. */
   readonly isRead: (wake: Wake, signal: AbortSignal) => Promise<boolean>
-  /** Who else than its senders has written since a wake was made. */
+  /** The agents beside its senders that have written since a wake was made. */
   readonly otherWriters: (wake: Wake, senders: readonly string[], signal: AbortSignal) => Promise<readonly string[]>
   /** A line for the user. */
   readonly note: (text: string) => void
@@ -45,7 +45,7 @@ const retryMs = { first: 5_000, max: 30_000, min: 250 } as const
 /** More than a gateway has open for one agent: what is dropped comes again. */
 const waitingMax = 1_000
 const testsMax = 4
-/** Who tries a route waits for the act that runs, no longer than this. */
+/** A caller that tries a route waits for the act that runs, no longer than this. */
 const testWaitMs = 10_000
 
 /**

@@ -2,12 +2,12 @@ import { sep } from 'node:path'
 import type { AdapterId, HarnessSession } from '../adapter.ts'
 import { isOf, isSameConversation, type KnownSession, processOf } from './same-conversation.ts'
 
-/** What decides where a wake goes. Paths are absolute, with symbolic links resolved. */
+/** The facts that decide where a wake goes. Paths are absolute, with symbolic links resolved. */
 export interface Target {
   /** The harnesses that the user has allowed for the agent, the preferred one first. */
   readonly harnesses: readonly AdapterId[]
   readonly directories: readonly string[]
-  /** What the adapters have found. */
+  /** The sessions that the adapters have found. */
   readonly sessions: readonly HarnessSession[]
   /** The live session of the agent at the gateway. */
   readonly known?: KnownSession | undefined
@@ -40,7 +40,7 @@ export function chooseSession(target: Target): Choice {
   return isNobodyThere && starters.length > 0 ? starter(target, starters) : choice
 }
 
-/** Whether a path is one of the directories, or below one. Pure. */
+/** True when a path is one of the directories, or below one. Pure. */
 export function isWithin(path: string, directories: readonly string[]): boolean {
   return directories.some((directory) => path === directory || path.startsWith(`${directory}${sep}`))
 }
@@ -96,7 +96,7 @@ function narrowed({ harnesses }: Target, candidates: readonly HarnessSession[]):
   }
 }
 
-/** Whether a harness tells no other conversation that may be the same one. */
+/** True when a harness tells no other conversation that may be the same one. */
 function isAlone({ harness, conversationId }: HarnessSession, candidates: readonly HarnessSession[]): boolean {
   return candidates.every((one) => one.harness !== harness || one.conversationId === conversationId)
 }

@@ -1,6 +1,6 @@
 import type { HarnessSession } from '../adapter.ts'
 
-/** What the gateway knows of the session of an agent. */
+/** The session of an agent, as far as the gateway knows it. */
 export interface KnownSession {
   readonly surface: string
   readonly pid?: number | undefined
@@ -17,7 +17,7 @@ type Process = NonNullable<HarnessSession['process']>
 const startToleranceMs = 2_000
 
 /**
- * Whether two are one process: `maybe` where a start is not known. The same pid with another start is another process: pids are used
+ * Says whether two are one process: `maybe` where a start is not known. The same pid with another start is another process: pids are used
  * again. Pure. Source: D12.
  */
 export function isSameProcess(one: Process, other: Process): 'yes' | 'maybe' | 'no' {
@@ -33,14 +33,14 @@ export function processOf({ pid, startedAt }: KnownSession): Process | undefined
   return startedAt === undefined ? { pid } : { pid, startedAt }
 }
 
-/** Whether two ways lead into one conversation: a harness, and the terminal that it runs in. Pure. */
+/** True when two ways lead into one conversation: a harness, and the terminal that it runs in. Pure. */
 export function isSameConversation(one: HarnessSession, other: HarnessSession): boolean {
   if (one.conversationId === other.conversationId) return true
   if (one.harness === other.harness || !one.process || !other.process) return false
   return isSameProcess(one.process, other.process) === 'yes'
 }
 
-/** Whether a session of the gateway is that of a conversation, as far as both say. Pure. */
+/** True when a session of the gateway is that of a conversation, as far as both say. Pure. */
 export function isOf(known: KnownSession, session: HarnessSession): boolean {
   const process = processOf(known)
   const same = process && session.process ? isSameProcess(process, session.process) : undefined

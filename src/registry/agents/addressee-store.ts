@@ -4,10 +4,10 @@ import type { ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Agent } from './agent.ts'
 
-/** What an address says of an agent: who it is, and what decides whether and how a message reaches it. */
+/** The agent that an address names, with the fields that decide if and how a message reaches it. */
 export type Addressee = Pick<Agent, 'id' | 'projectId' | 'handle' | 'contactPolicy' | 'defaultWakePolicy'>
 
-/** Who looks: without `seesAll` it knows only agents that have granted it something, beside those that are not private. */
+/** The viewer: without `seesAll` it knows only agents that have granted it something, beside those that are not private. */
 export interface Viewer {
   readonly callerId: string
   readonly seesAll: boolean

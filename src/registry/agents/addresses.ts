@@ -50,7 +50,7 @@ export async function requireAddressed(
 }
 
 /**
- * Whether an address takes a search, or leads into a project that the caller does not belong to: a write transaction, for which others
+ * True when an address takes a search, or leads into a project that the caller does not belong to: a write transaction, for which others
  * wait, is not the place to find out that it names nobody for this caller. Pure.
  */
 export function isFarAddress(caller: Caller, address: string): boolean {

@@ -5,7 +5,7 @@ import { findGrant } from '../permissions/permission-store.ts'
 import type { Agent } from './agent.ts'
 
 /**
- * Whether an agent accepts a caller's mail. By its contact policy: from its whole project, or from agents that it granted
+ * True when an agent accepts a caller's mail. By its contact policy: from its whole project, or from agents that it granted
  * CAN_REPLY_TO. From other projects only with that grant. Always from an operator, from itself, and in answer to its own mail.
  * @param answered the id of the agent whose message this answers
  */

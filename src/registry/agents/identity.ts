@@ -13,7 +13,7 @@ export const gatewayIdentity = '@gateway'
 /** The identity of every agent that was removed, where a row still has its id. */
 export const removedIdentity = '@removed'
 
-/** Whether an address names the operator: `operator` or `@operator`, in any case. */
+/** True when an address names the operator: `operator` or `@operator`, in any case. */
 export function isOperatorAddress(address: string): boolean {
   return /^@?operator$/i.test(address.trim())
 }

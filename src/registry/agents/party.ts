@@ -28,7 +28,7 @@ export function nameOfParty({ identity, projectId }: Party, inProject: string): 
   return projectId === null ? identity : identityIn(inProject, { handle: identity, projectId })
 }
 
-/** What an event says to the engine about parties that are not woken at once by default. Empty for most events. Pure. Source: D20. */
+/** Returns the part of an event for the engine, about parties that are not woken at once by default. Empty for most events. Pure. Source: D20. */
 export function policiesOf(
   parties: readonly Pick<Party, 'id' | 'wakePolicy'>[],
 ): Pick<Routing, 'policies'> | Record<string, never> {

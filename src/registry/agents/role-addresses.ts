@@ -4,7 +4,7 @@ import { type Addressee, listLive, type Viewer } from './addressee-store.ts'
 /** The short address of a session: `s` and the last six characters of its id. Source: S4-3. */
 const technicalPattern = /^s[0-9a-f]{6,12}$/
 
-/** Whether an address has the form of a technical id or of a whole session id. */
+/** True when an address has the form of a technical id or of a whole session id. */
 export function namesSession(address: string): boolean {
   return technicalPattern.test(address) || /^[a-z_:]*[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(address)
 }

@@ -15,7 +15,7 @@ export interface ApiKey {
   readonly expiresAt: number | null
   /** To the minute; null: not yet. */
   readonly lastUsedAt: number | null
-  /** Who made it: `@donna` or `@operator`; null: not known. */
+  /** Its maker: `@donna` or `@operator`; null: not known. */
   readonly createdBy: string | null
   /** The key that made it. */
   readonly createdByKey: string | null

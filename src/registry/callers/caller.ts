@@ -44,7 +44,7 @@ export const operator: Caller = {
   role: 'admin',
 }
 
-/** Whether a caller is an operator of a project. */
+/** True when a caller is an operator of a project. */
 export function operates(caller: Caller, projectId: string): boolean {
   return caller.kind === 'operator' && (caller.projects === undefined || caller.projects.includes(projectId))
 }

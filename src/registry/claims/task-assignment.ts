@@ -9,13 +9,13 @@ export interface ClaimedTask {
   readonly agentId: string
   readonly assigneeId: string
   readonly createdAt: number
-  /** Whether its state is final: then it stays with its assignee. */
+  /** True when its state is final: then it stays with its assignee. */
   readonly isFinished: boolean
   /** When its state last changed, ms since the epoch. */
   readonly statusAt: number
 }
 
-/** Who gets a task. */
+/** The next assignee of a task. */
 interface NextAssignee {
   readonly id: string
   /** The event of the mail that comes with it. */

@@ -10,7 +10,7 @@ interface HandoffMail {
   readonly recipient: Addressee
   readonly projectId: string
   readonly ref: string
-  /** What the new owner should know. */
+  /** The text for the new owner. */
   readonly body: string | null
 }
 

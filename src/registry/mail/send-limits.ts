@@ -7,7 +7,7 @@ interface Peer {
   readonly identity: string
 }
 
-/** Who gets a message. */
+/** The receivers of a message. */
 export interface Receivers {
   /** undefined: several agents, but not all of a project. */
   readonly peer: Peer | undefined

@@ -4,7 +4,7 @@ import type { Agent } from '../agents/agent.ts'
 import type { Caller } from '../callers/caller.ts'
 import { findGrant } from './permission-store.ts'
 
-/** Whether a caller may read an agent's mail: the agent itself, the operator of its project, or an agent with the grant. Source: S1-26. */
+/** True when a caller may read an agent's mail: the agent itself, the operator of its project, or an agent with the grant. Source: S1-26. */
 export async function mayReadInbox(
   reader: Reader,
   caller: Caller,
@@ -14,13 +14,13 @@ export async function mayReadInbox(
   return caller.id === agent.id || (await findGrant(reader, agent.id, caller.id, 'CAN_READ_INBOX_OF')) !== undefined
 }
 
-/** Whether a caller may manage an agent's subscriptions: the agent itself, the operator, or an agent with the grant. Source: S1-45. */
+/** True when a caller may manage an agent's subscriptions: the agent itself, the operator, or an agent with the grant. Source: S1-45. */
 export async function mayManageSubscriptions(reader: Reader, caller: Caller, agentId: string): Promise<boolean> {
   if (caller.kind === 'operator' || caller.id === agentId) return true
   return (await findGrant(reader, agentId, caller.id, 'CAN_MANAGE_SUBSCRIPTIONS_OF')) !== undefined
 }
 
-/** Whether a caller manages another agent's subscription by a grant, not as its owner or as an operator. */
+/** True when a caller manages another agent's subscription by a grant, not as its owner or as an operator. */
 export function isGrantee(caller: Caller, agentId: string): boolean {
   return caller.kind === 'agent' && caller.id !== agentId
 }

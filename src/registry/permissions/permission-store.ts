@@ -76,7 +76,7 @@ export function findGrant(
   return db.get(existing, { grantorId, granteeId, scope })
 }
 
-/** Whether one agent has granted another any permission. */
+/** True when one agent has granted another any permission. */
 export async function findGrantBetween(db: Reader, grantorId: string, granteeId: string): Promise<boolean> {
   return (await db.get(between, { grantorId, granteeId })) !== undefined
 }

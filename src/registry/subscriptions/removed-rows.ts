@@ -3,7 +3,7 @@ import type { Base } from '../../log/core.ts'
 import { clearRemoved } from './removed-store.ts'
 
 const everyMs = 10_000
-/** What a writer that began before the removal still adds is there by then. */
+/** Rows that a writer still adds, which began before the removal, are there by then. */
 const settledMs = 60_000
 
 /** Deletes what removed subscriptions have left, in small steps: other writers never wait for all of it. */

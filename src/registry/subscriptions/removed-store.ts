@@ -18,7 +18,7 @@ const removedBefore = statement<{ before: number; limit: number }, { id: string 
   sql`select id from removed_subscription where removed_at < ${p('before')} order by removed_at ${limited}`,
 )
 const forget = new ListStatement((ids) => sql`delete from removed_subscription where id in (${ids})`)
-/** What goes with a subscription, one statement for each table: up to the last row of a step, which is one search of an index. */
+/** The rows that go with a subscription, one statement for each table: up to the last row of a step, which is one search of an index. */
 const parts = [
   statement<Part>(sql`delete from replay where subscription_id = ${p('id')} and log_id <= (select max(log_id) from (
     select log_id from replay where subscription_id = ${p('id')} order by log_id ${limited}) step)`),

@@ -25,13 +25,13 @@ export function statusesBefore<To extends SubscriptionStatus>(to: To): readonly 
   return all.filter((from) => from !== to && mayBecome(from, to)) as StatusBefore<To>[]
 }
 
-/** Whether a subscription of status `from` may have the status `to` next. Keeping a status is always allowed. */
+/** True when a subscription of status `from` may have the status `to` next. Keeping a status is always allowed. */
 export function mayBecome(from: SubscriptionStatus, to: SubscriptionStatus): boolean {
   const next: readonly SubscriptionStatus[] = subscriptionTransitions[from]
   return from === to || next.includes(to)
 }
 
-/** Whether its agent wants wakes from it: it is sent for, or would be if its channel were connected. */
+/** True when its agent wants wakes from it: it is sent for, or would be if its channel were connected. */
 export const isOn = (status: SubscriptionStatus): boolean => status === 'active' || status === 'waiting'
 
 /** Why a subscription waits: nothing is connected that its wakes could be written to. */

@@ -22,11 +22,11 @@ export interface WakeTarget {
   /** The program that reads its stream, in its own words: `rouse bridge`. */
   readonly reader?: string
   readonly maxInFlight?: number
-  /** Whether its agent is woken by what it did itself too. Source: D17. */
+  /** True: its agent is woken by its own acts too. Source: D17. */
   readonly includeOwn?: boolean
   /** How long a receiver may be away before an event fails, in seconds. Source: D31. */
   readonly retryForSeconds?: number
-  /** Whether the gateway tries its receiver while it is degraded. Default: yes. Source: D37. */
+  /** True: the gateway tries its receiver while it is degraded. Default: true. Source: D37. */
   readonly probe?: boolean
   /** A key without the scope `read` has said where it goes: its wakes have ids and counts, and no subjects. Source: D46. */
   readonly withoutSubjects?: true
@@ -106,7 +106,7 @@ export interface WakeSubscription extends CommonFields {
   readonly streamId: string | null
   /** The gateway of that stream: no other one sends for it. */
   readonly streamGateway: string | null
-  /** What the reader of that stream says that it can do. */
+  /** The capabilities that the reader of that stream names. */
   readonly streamCapabilities: readonly StreamCapability[]
   /** The session that opened it: when that ends, it is paused. */
   readonly sessionId: string | null
@@ -155,13 +155,13 @@ export const initialWakeState = {
   parkedUntil: null,
 } as const satisfies Partial<WakeSubscription>
 
-/** Whether a subscription waits for its next event: everything before it was looked at. */
+/** True when a subscription waits for its next event: everything before it was looked at. */
 export function isIdle({ status, dueAt, harnessTarget }: WakeSubscription): boolean {
   return status === 'active' && dueAt === null && isDeliverable(harnessTarget)
 }
 
 /**
- * Whether retention may have removed events that a subscription had still to look at. An idle one has looked at everything,
+ * True when retention may have removed events that a subscription had still to look at. An idle one has looked at everything,
  * wherever its cursor stands.
  */
 export function isOvertaken(subscription: WakeSubscription, prunedTo: number): boolean {
