@@ -51,7 +51,7 @@ export function addApiKey(context: RegistryContext, caller: Caller, handle: stri
   })
 }
 
-/** What else a revocation ends. */
+/** The further effects of a revocation. */
 export interface RevokeOptions {
   /** Also revokes the keys that this key made, and those that they made; also if this key was revoked before. */
   readonly minted?: boolean
@@ -86,7 +86,7 @@ export function removeApiKey(
     }
     const key = await findKey(tx, agent.id, keyId)
     const isLive = key?.revokedAt === null
-    // What a key made can be revoked after the key itself.
+    // Keys that a key made can be revoked after the key itself.
     const keys = [...(isLive ? [key] : []), ...(key && options.minted ? await mintedBy(tx, keyId) : [])]
     if (keys.length === 0) throw new Problem('key-not-found', { detail: `This agent has no live key "${keyId}".` })
     await revokeAll(context, tx, keys, caller, options.keep)

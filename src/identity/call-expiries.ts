@@ -13,7 +13,7 @@ export class CallExpiries implements Disposable {
   readonly #clock: Clock
   /** When the credential of each call expires, ms since the epoch. Calls whose credential does not expire are not in it. */
   readonly #expiries = new Map<AbortController, number>()
-  /** What the timer is set for, ms since the epoch; infinity: there is no timer. */
+  /** The instant that the timer is set for, ms since the epoch; infinity: there is no timer. */
   #nextAt = Number.POSITIVE_INFINITY
   #cancel = () => {}
   #isDisposed = false

@@ -10,9 +10,9 @@ import type { IdentityContext } from './context.ts'
 import type { EventsByProject } from './events-by-project.ts'
 import { pausedEvent } from './paused-event.ts'
 
-/** Who changes a permission: an identity, and an id where it is a caller. */
+/** The author of a change of a permission: an identity, and an id where it is a caller. */
 interface By extends Pick<NewEvent, 'actor' | 'actorId'> {
-  /** Whether it operates a project. Absent: none. */
+  /** True when it operates a project. Absent: none. */
   readonly operates?: (projectId: string) => boolean
 }
 

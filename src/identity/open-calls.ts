@@ -162,7 +162,7 @@ interface Full {
   readonly max: number
 }
 
-/** Whether the calls of a key or its agent are as many as they may be. A limit of 0 is none. */
+/** The limit that the open calls of a key or its agent have reached; undefined: none. A limit of 0 is no limit. */
 function fullness(ofAgent: number, byKey: number, byAgent: number | undefined): Full | undefined {
   const ofKey = Math.ceil(ofAgent / 2)
   if (ofAgent <= 0) return undefined

@@ -23,7 +23,7 @@ import type { IdentityContext } from './context.ts'
 import { listManagedOwners } from './key-end-store.ts'
 import { pausedEvent } from './paused-event.ts'
 
-/** What a removal did. */
+/** The outcome of a removal. */
 export interface Removal {
   /** `@donna` */
   readonly agent: string

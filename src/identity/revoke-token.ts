@@ -15,7 +15,7 @@ interface NamedToken {
   readonly keyId?: string | undefined
 }
 
-/** What is refused. */
+/** The key that is refused. */
 interface RefusedKey extends EndedKey {
   /** When the named token expires, ms since the epoch; absent: not known. */
   readonly expiresAt?: number | undefined

@@ -29,7 +29,7 @@ const agentOf = statement<
   from agent_name n join agent a on a.id = n.agent_id join project p on p.id = a.project_id
   where n.project_id = ${p('projectId')} and n.name = ${p('name')}`)
 
-/** Who a token speaks for. */
+/** The caller for whom a token speaks. */
 interface TokenHolder {
   readonly caller: Caller
   readonly isRevoked: boolean

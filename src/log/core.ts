@@ -3,7 +3,7 @@ import type { Logger } from '../logger/logger.ts'
 import type { Database } from '../storage/database.ts'
 import type { AppendEvents } from './append.ts'
 
-/** What every feature works with. A feature that needs more extends it. */
+/** The parts that every feature works with. A feature that needs more extends it. */
 export interface Core {
   readonly db: Database
   readonly clock: Clock
@@ -12,5 +12,5 @@ export interface Core {
   readonly append: AppendEvents
 }
 
-/** What a part works with that appends no events. */
+/** The parts for a feature that appends no events. */
 export type Base = Omit<Core, 'append'>

@@ -9,7 +9,7 @@ const pageWeightMax = 512 * KiB
 /** The audience entry for the operators of the project. */
 export const operatorAudience = 'operator'
 
-/** What an event says to the engine alone, beside its data. No answer shows it. */
+/** The part of an event that is for the engine alone, beside its data. No answer shows it. */
 export interface Routing {
   /** The id of the agent that the message of a task event went to; absent: the party that did not cause the event. */
   readonly recipientId?: string
@@ -35,7 +35,7 @@ export interface NewEvent {
   readonly data: JsonObject
 }
 
-/** What the store still knows of something whose event the log no longer has. `createdAt`: ms since the epoch. */
+/** An event that the log no longer has, made again from the store. `createdAt`: ms since the epoch. */
 export interface PastEvent extends NewEvent {
   readonly createdAt: number
 }
@@ -62,7 +62,7 @@ export function weightOf({ data }: Pick<LogEvent, 'data'>): number {
   return weightOfValue(data) + eventWeight
 }
 
-/** Whether a page of events is so large that the next one should be short: many readers may hold one page each. */
+/** True when a page of events is so large that the next one should be short: many readers may hold one page each. */
 export function isHeavy(page: readonly LogEvent[]): boolean {
   let weight = 0
   for (const event of page) weight += weightOf(event)

@@ -67,7 +67,7 @@ export class LogNotifier {
     }
   }
 
-  /** Whether the key has several listeners. */
+  /** True when the key has several listeners. */
   isShared(key: string): boolean {
     return (this.#listeners.get(key)?.size ?? 0) > 1
   }

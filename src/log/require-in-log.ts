@@ -6,7 +6,7 @@ interface Position {
   readonly field: string
   /** Of a position beyond the end: `the logId of the last event that you saw`. */
   readonly instead: string
-  /** What to do besides, where events are no longer kept: `, and read the current state from the tasks`. */
+  /** The remedy besides, where events are no longer kept: `, and read the current state from the tasks`. */
   readonly also?: string
 }
 

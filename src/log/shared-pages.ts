@@ -5,7 +5,7 @@ export interface Page {
   readonly events: readonly LogEvent[]
   /** The watermark to continue from: no later event belongs before it. */
   readonly upTo: number
-  /** Whether the log may already hold more. */
+  /** True when the log may already hold more. */
   readonly more: boolean
 }
 

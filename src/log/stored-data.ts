@@ -5,7 +5,7 @@ import type { LogEvent } from './event.ts'
 
 type Row = Pick<LogEvent, 'type' | 'taskId' | 'actor'>
 
-/** What the row of an event, and the rest of an object in its data, say of the object's members. In the order of the members. */
+/** The members of an object that follow from the row of an event and from the rest of the object in its data. In the order of the members. */
 type Implied = (row: Row, data: JsonObject) => JsonObject
 
 interface Shape {

@@ -11,7 +11,7 @@ export interface TaskContext extends Core {
   /** Puts a message into the mailbox within the task's own transaction. Source: D9. */
   readonly recordMail: RecordTaskMail
   readonly sends: SendLimits
-  /** What each agent and project has stored. */
+  /** The storage that each agent and project uses. */
   readonly usage: Pick<Usage, 'requireRoom' | 'add'>
   readonly repeats: RepeatedRequests
   readonly secrets: SecretBox

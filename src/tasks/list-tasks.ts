@@ -53,7 +53,7 @@ export async function listTasks(db: Reader, query: TaskQuery, entries: number = 
   }
 }
 
-/** What finds the ends of intervals, of so many entries. */
+/** The statements that find the ends of intervals, of so many entries. */
 interface Steps {
   readonly edge: Statement<object, Position>
   readonly entries: number
@@ -64,7 +64,7 @@ class TaskList {
   readonly #given: object
   readonly #statements: ReturnType<typeof statementsFor>
   readonly #entries: number
-  /** Whether one statement may read all entries of the list. */
+  /** True when one statement may read all entries of the list. */
   #isShort = false
 
   constructor(db: Reader, given: Partial<Record<FilterName, string | number>>, entries: number) {
@@ -111,7 +111,7 @@ class TaskList {
     return walk(
       after,
       (from) => this.#db.get(edge, this.#interval(from, end, entries)),
-      // What arrives between the two statements is read too.
+      // Rows that arrive between the two statements are read too.
       (from, edge = end) => read(this.#interval(from, edge, entries * 2)),
     )
   }

@@ -24,7 +24,7 @@ interface MoveInput {
   readonly artifacts?: readonly ArtifactInput[] | undefined
   /** `message`: a call that waits for the task gets the status message as its answer. Needs `completed` and a message. Source: D33. */
   readonly answerAs?: 'task' | 'message' | undefined
-  /** Whether the move wakes the parties; absent: each party's own default. Source: D20. */
+  /** The policy by which the move wakes the parties; absent: each party's own default. Source: D20. */
   readonly wakePolicy?: WakePolicy | undefined
   readonly answer?: AnswerSize | undefined
 }

@@ -50,7 +50,7 @@ export async function openTasksBefore(
   )
 }
 
-/** Whether an agent has a task to work on. */
+/** True when an agent has a task to work on. */
 export async function hasOpenTasks(db: Reader, agentId: string): Promise<boolean> {
   for (const state of openStates) {
     for (const part of open) if (await db.get(part, { agentId, state, limit: 1 })) return true

@@ -10,7 +10,7 @@ export function contentsOf(part: JsonObject): (typeof contents)[number][] {
   return contents.filter((name) => part[name] !== undefined && part[name] !== null)
 }
 
-/** Whether a text is base64 or base64url, with or without padding: what ProtoJSON reads as bytes. Linear in its length. */
+/** True when a text is base64 or base64url, with or without padding: what ProtoJSON reads as bytes. Linear in its length. */
 export function isBase64(text: string): boolean {
   const bare = text.replace(/={0,2}$/, '')
   const isPadded = bare.length < text.length

@@ -17,13 +17,13 @@ const openOf = partsByHandOver.map((part) =>
     ${limited}`),
 )
 
-/** Who ends the tasks of an assignee, and why. */
+/** The caller that ends the tasks of an assignee, and the reason. */
 export interface Rejection {
   readonly assigneeId: string
   readonly actor: string
   readonly actorId: string
   readonly reason: string
-  /** What the originator reads. */
+  /** The text that the originator reads. */
   readonly text: string
 }
 

@@ -162,7 +162,7 @@ async function receive(
 
 const receiversOf = ({ id, handle }: Pick<Agent, 'id' | 'handle'>): Receivers => ({ peer: { id, identity: handle } })
 
-/** Who gets a message: the assignee. While the one that a task was handed over to is removed, the agent that it was sent to. Source: D18. */
+/** The recipient of a message: the assignee. While the one that a task was handed over to is removed, the agent that it was sent to. Source: D18. */
 async function recipientOf(tx: Transaction, agent: Agent, task: Task | undefined): Promise<Recipient> {
   if (!task || task.assigneeId === agent.id) return agent
   if (task.assigneeId === operatorId)

@@ -16,7 +16,7 @@ const counters: readonly (readonly PartyName[])[] = [
   ['originatorId'],
   ['agentId', 'originatorId'],
 ]
-/** What a counter has in place of a party that it does not look at. */
+/** The value of a counter in place of a party that it does not look at. */
 const anyone = ''
 
 type Counted = Pick<Task, PartyName | 'projectId' | 'state'>

@@ -6,7 +6,7 @@ import type { TaskState } from '../words/task-states.ts'
 import type { Chunk } from './artifact.ts'
 import type { Task } from './task.ts'
 
-/** Who takes part in an event of a task. */
+/** The parties of an event of a task. */
 interface TaskEventParties {
   /** The identity of the one who caused it: `@gateway`, where it is no party. */
   readonly actor: string

@@ -9,7 +9,7 @@ export interface Position {
   readonly id: string
 }
 
-/** What was counted. `seen`: entries of the ranges, with those that do not match; at least as many as there are. */
+/** The outcome of a count. `seen`: entries of the ranges, with those that do not match; at least as many as there are. */
 interface Count {
   readonly total: number
   readonly seen: number
@@ -17,7 +17,7 @@ interface Count {
 
 /** The statements of a list. Each reads a bounded number of entries of each range. */
 interface ListStatements {
-  /** Whether every entry of the ranges is in the list. */
+  /** True when every entry of the ranges is in the list. */
   readonly isExact: boolean
   /** The newest that match in an interval. */
   readonly page: Statement<object, TaskRow>

@@ -2,7 +2,7 @@ import { p, type SQL, sql } from '../storage/statement.ts'
 import { type TaskState, taskStates } from '../words/task-states.ts'
 import { handedOver, withItsAgent } from './task-store.ts'
 
-/** What a list selects by. */
+/** The fields that a list selects by. */
 export interface TaskFilters {
   readonly projectId?: string | undefined
   /** The agent that they were sent to. */
@@ -18,9 +18,9 @@ export type FilterName = keyof TaskFilters
 
 /** A part of an index, newest status first, that has tasks of a list. */
 export interface TaskRange {
-  /** What the index finds. */
+  /** The conditions that the index finds. */
   readonly within: readonly SQL[]
-  /** What each of its entries is looked at for. None: all of them are in the list. */
+  /** The conditions that each of its entries is checked for. None: all of them are in the list. */
   readonly also: readonly SQL[]
 }
 

@@ -11,7 +11,7 @@ export interface Task {
   readonly contextId: string
   /** The agent that it was sent to: A2A clients reach it at this agent's address. It never changes. Source: D18. */
   readonly agentId: string
-  /** Who works on it: at first that agent, then the one that it was handed over to. An agent's id, or `operator`. */
+  /** Its worker: at first that agent, then the one that it was handed over to. An agent's id, or `operator`. */
   readonly assigneeId: string
   /** The caller that sent the first message: an agent's id or `operator`. */
   readonly originatorId: string

@@ -11,7 +11,7 @@ export interface Attempt {
   /** The receiver's HTTP status; null when there was no answer. */
   readonly status: number | null
   readonly durationMs: number
-  /** What went wrong in a word (`timeout`, `refused`, …); null when there was an answer. */
+  /** The failure in a word (`timeout`, `refused`, …); null when there was an answer. */
   readonly error: string | null
   /** The same in a sentence, with the code of the failure; of an answer, what was wrong with its body. */
   readonly detail?: string

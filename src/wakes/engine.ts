@@ -38,9 +38,9 @@ export interface Engine extends AsyncDisposable {
   notifyDue(dueAt?: number): void
   /** Ends the run of a subscription that was changed or removed, here and on the other gateways, and looks for what is due. */
   changed(subscriptionId: string): void
-  /** Whether it leases and sends. */
+  /** True when it leases and sends. */
   readonly isRunning: boolean
-  /** Whether the store lets it lease what is due. */
+  /** True when the store lets it lease what is due. */
   readonly isLeasing: boolean
   /** How many held events and deliveries subscriptions got here. */
   readonly kept: KeptCounts

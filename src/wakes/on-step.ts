@@ -10,7 +10,7 @@ export interface StepOfWake {
   readonly messageIds: readonly string[]
   readonly said: WakeStep
   readonly outcome: DeliveryOutcome
-  /** Whether the senders of the mail are to be notified. */
+  /** True when the senders of the mail are to be notified. */
   readonly isShownToSender: boolean
 }
 

@@ -30,7 +30,7 @@ export interface DueWithEvent extends Due {
   readonly event: LogEvent
 }
 
-/** What events do to the subscriptions that they concern. */
+/** The subscriptions that events make due, and the events that are held. */
 export interface Decided {
   readonly due: readonly DueWithEvent[]
   readonly held: readonly Held[]

@@ -10,7 +10,7 @@ import { endRuns } from './end-runs.ts'
 import type { DeferredEnd, EndingRun, RunEnds } from './run-end.ts'
 import { findCandidates, indexByAudience, type Scheduler, scheduleWakes } from './schedule.ts'
 
-/** What a writer leaves for the end of its transaction: events of one project, or a run that has nothing more to send. */
+/** Work that a writer leaves for the end of its transaction: events of one project, or a run that has nothing more to send. */
 type Deferred = { readonly projectId: string; readonly events: readonly NewEvent[] } | DeferredEnd
 
 /** The only writer of the log. */

@@ -81,7 +81,7 @@ export function releaseAt(
 const sendsEach = ({ subscription }: DeferredEnd): boolean => formOf(subscription) === 'each'
 const endOfWindow = ({ lease }: DeferredEnd): number => lease.progress.cursorLogId + windowLogIds
 
-/** Whether an event has come that may be for the run. Undefined: the cache does not reach back to its cursor. */
+/** True when an event has come that may be for the run. Undefined: the cache does not reach back to its cursor. */
 function hasMoreInCache({ subscription, lease }: DeferredEnd, { recent, appended }: LockedLog): boolean | undefined {
   const { kind, audience } = subscription
   const trigger = triggerOf(subscription)

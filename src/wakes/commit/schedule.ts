@@ -31,7 +31,7 @@ export interface Scheduler {
   offer(agentId: string): string | undefined
   /** Sends for a subscription that was leased under an offered name. Called after the commit. */
   begin(lease: EventLease): void
-  /** Whether other gateways share the work. */
+  /** True when other gateways share the work. */
   hasPeers(): boolean
   /** Called after a commit: something is due that other gateways may take first. */
   notifyYielded(): void

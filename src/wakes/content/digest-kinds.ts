@@ -2,16 +2,16 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { agentTriggers } from '../../words/events.ts'
 
-/** What a digest counts: the events of each trigger, and all signals together. */
+/** The kinds that a digest counts: the events of each trigger, and all signals together. */
 export type DigestKind = (typeof agentTriggers)[number] | 'PULSE' | 'SIGNAL'
 
 interface Kind {
   /** The fields of the payload: how many there are, and the newest. */
   readonly count: string
   readonly latest: string
-  /** Whether both fields are in every digest, or only where there are such events. */
+  /** True: both fields are in every digest. False: only where there are such events. */
   readonly isAlwaysThere: boolean
-  /** What the summary calls them, also where it is one: S1-40 has one form. */
+  /** Their name in the summary, also where it is one: S1-40 has one form. */
   readonly many: string
   /** Describes the newest event in the summary. */
   readonly describe: (latest: JsonObject) => string

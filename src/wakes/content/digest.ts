@@ -9,7 +9,7 @@ const refsMax = 100
 
 const kindNames = Object.keys(digestKinds) as DigestKind[]
 
-/** What a digest says beside its events. */
+/** The parts of a digest beside its events. */
 interface DigestOf {
   readonly agentIdentity: string
   readonly subscriptionId: string

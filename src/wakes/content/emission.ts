@@ -109,7 +109,7 @@ export function digestEmission(
 ): Emission {
   const { first, last, traceparent } = digest
   if (!first || !last) throw new Error('A digest needs at least one event.')
-  // What waited may be older than what was sent last: the receiver's watermark does not go back.
+  // Events that waited may be older than the one that was sent last: the receiver's watermark does not go back.
   const logId = reason === 'waiting' ? Math.max(last.logId, prevLogId ?? 0) : last.logId
   return {
     ...(traceparent === undefined ? {} : { traceparent }),

@@ -216,7 +216,7 @@ const shapes: Record<WakingEvent, Shape> = {
   },
 }
 
-/** Whether the wakes of a subscription have ids and counts only. */
+/** True when the wakes of a subscription have ids and counts only. */
 export function hidesSubjects({ kind, target }: Pick<Subscription, 'kind' | 'target'>): boolean {
   return kind === 'wake' && (target as WakeTarget).withoutSubjects === true
 }

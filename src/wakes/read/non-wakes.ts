@@ -81,7 +81,7 @@ export async function listUnsent(
   return { items, nextBefore: end }
 }
 
-/** What one step reads: the events of the log, and those that were held, from `floor` on. `floor` 0: nothing is left. */
+/** The events that one step reads: those of the log, and those that were held, from `floor` on. `floor` 0: nothing is left. */
 interface Step {
   readonly held: readonly UnsentEvent[]
   readonly events: readonly LogEvent[]
@@ -148,7 +148,7 @@ async function withoutSent(
 const sizeOf = (events: readonly LogEvent[]): number => events.reduce((sum, event) => sum + weightOf(event), 0)
 
 /**
- * Whether a wake that arrived has an event whose message another route has delivered too (`handed`). A digest leaves out what its agent
+ * True when a wake that arrived has an event whose message another route has delivered too (`handed`). A digest leaves out what its agent
  * has in hand when it is made. Pure.
  */
 function wasSentIn(

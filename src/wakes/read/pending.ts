@@ -20,7 +20,7 @@ export interface Pending {
   readonly events: readonly LogEvent[]
   /** The last logId that the page covers. */
   readonly scannedTo: number
-  /** Whether the log may have another page. */
+  /** True when the log may have another page. */
   readonly more: boolean
 }
 
@@ -70,7 +70,7 @@ export function sift(
   )
 }
 
-/** Whether the cache has an event after a logId that may be for a subscription. Undefined: the cache does not reach back that far. */
+/** True when the cache has an event after a logId that may be for a subscription. Undefined: the cache does not reach back that far. */
 export function hasMoreCached(recent: RecentEvents, subscription: Subscription, after: number): boolean | undefined {
   const page = recentPage(recent, subscription, { after, upTo: Number.MAX_SAFE_INTEGER, limit: 1 })
   return page && page.length > 0

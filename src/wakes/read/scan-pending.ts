@@ -2,7 +2,7 @@ import type { Subscription, WakeSubscription } from '../../registry/subscription
 import type { Reader } from '../../storage/database.ts'
 import { type Pending, readPending } from './pending.ts'
 
-/** Whether what a subscription selects, and from where, has not changed between two reads of it. */
+/** True when two reads of a subscription select the same, from the same place. */
 export function selectsAlike(one: WakeSubscription, other: WakeSubscription): boolean {
   return one.generation === other.generation && one.harnessTarget === other.harnessTarget
 }

@@ -13,7 +13,7 @@ export interface Waiting {
   /** When the oldest of them was sent, ms since the epoch; null: there is none. */
   readonly oldestAt: number | null
   readonly taskIds: readonly string[]
-  /** What the store knows of the messages from before an instant, and of those of the tasks whose state is from before it. */
+  /** Returns the events of the messages from before an instant, and of the tasks whose state is from before it, as far as the store knows them. */
   mailBefore(before: number): Promise<readonly PastEvent[]>
   tasksBefore(before: number, taskIds: readonly string[], projectId: string): Promise<readonly PastEvent[]>
 }
@@ -109,7 +109,7 @@ async function unreadMail(
   return found
 }
 
-/** Whether the newest change of an open task wakes the assignee, even if the assignee itself caused it: it has to work on the task. */
+/** True when the newest change of an open task wakes the assignee, even if the assignee itself caused it: it has to work on the task. */
 function wakesForTask(subscription: WakeSubscription, event: LogEvent): boolean {
   const { trigger, filters } = subscription
   if (trigger === 'TASK_STATE_CHANGED')

@@ -3,7 +3,7 @@ import type { Attempt } from '../channel.ts'
 import type { Delivery } from '../store/delivery-store.ts'
 import { retryDelayMs, trimmed } from './retry-schedule.ts'
 
-/** What a reader reports about a wake. */
+/** The report of a reader about a wake. */
 interface ReportedStep {
   readonly step: ReceiptStep
   readonly detail?: string | undefined
@@ -11,7 +11,7 @@ interface ReportedStep {
   readonly isFinal?: boolean | undefined
 }
 
-/** What decides about a receipt. Instants in ms since the epoch. */
+/** The facts that decide about a receipt. Instants in ms since the epoch. */
 interface ReceiptContext {
   readonly now: number
   readonly retryForSeconds?: number | undefined

@@ -2,7 +2,7 @@ import { isOn } from '../../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { targets } from '../../words/targets.ts'
 
-/** What decides whether a subscription announces what waits. */
+/** The fields that decide if a subscription announces what waits. */
 type Announcer = Pick<
   WakeSubscription,
   'id' | 'trigger' | 'harnessTarget' | 'target' | 'status' | 'managedBy' | 'announcesWaiting' | 'createdAt'
@@ -11,7 +11,7 @@ type Announcer = Pick<
 /** A subscription that is made this long after another one of the same target belongs to the same start of a harness. */
 const togetherMs = 60_000
 
-/** Whether a subscription may announce what waits for its agent: it is about mail or tasks, and its agent set its target. */
+/** True when a subscription may announce what waits for its agent: it is about mail or tasks, and its agent set its target. */
 export function mayAnnounce({ trigger, harnessTarget, status, managedBy }: Omit<Announcer, 'id'>): boolean {
   const isAboutWork = trigger === 'SENT_TO_ME' || trigger === 'TASK_STATE_CHANGED'
   const { hasChannel } = targets[harnessTarget]
@@ -29,7 +29,7 @@ export function announcers<Subscription extends Announcer>(subscriptions: readon
   return [...byTarget.values()]
 }
 
-/** Whether another subscription of the same target, made just before a new one, already announces what waits. Pure. */
+/** True when another subscription of the same target, made just before a new one, already announces what waits. Pure. */
 export function isAnnounced(made: Announcer, others: readonly Announcer[]): boolean {
   return others.some(
     (other) =>

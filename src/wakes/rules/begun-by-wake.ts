@@ -12,7 +12,7 @@ const clockSlackMs = 2_000
 type ArrivalsAround = (instant: number) => Promise<readonly number[]>
 
 /**
- * Whether a wake has begun a session, because its receiver starts a process, or a session, for each wake. Then a digest of what waits would
+ * True when a wake has begun a session, because its receiver starts a process, or a session, for each wake. Then a digest of what waits would
  * only begin the next session. False if the former session, which no wake had begun, was live when the wake arrived and has ended: then the
  * harness was restarted, and needs the digest. Source: D29.
  */

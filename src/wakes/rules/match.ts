@@ -22,7 +22,7 @@ interface Filterable {
   threadId?: string
 }
 
-/** What a subscription is matched by. */
+/** The fields by which a subscription is matched. */
 type Matched =
   | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'audience' | 'trigger' | 'filters' | 'harnessTarget' | 'target'>
   | Pick<PushSubscription, 'kind'>
@@ -36,7 +36,7 @@ export function triggerOf(subscription: Subscription): Trigger | undefined {
 }
 
 /**
- * Whether an event that concerns a subscription's audience wakes it. Where presence decides, the decision was made when the event
+ * True when an event that concerns a subscription's audience wakes it. Where presence decides, the decision was made when the event
  * was appended, and this says whether it could have been a wake. Pure. Source: S1-15, S1-43.
  */
 export function matches(subscription: Matched, event: LogEvent): boolean {
@@ -49,7 +49,7 @@ export function matches(subscription: Matched, event: LogEvent): boolean {
   return ungated[harnessTarget][wakePolicy]
 }
 
-/** Whether each policy wakes on the route to each target where presence has no say. */
+/** For each policy and target: true when it wakes there while presence has no say. */
 const ungated = Object.fromEntries(
   harnessTargets.map((target) => {
     const isWakeBy = (policy: WakePolicy) => isWake(decide(policy, routeOf(target), presenceOf(undefined, 0)))
@@ -66,7 +66,7 @@ export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>, audience: string)
 }
 
 /**
- * Whether the subscription's own agent caused an event: then it is not woken by it, unless it asks for that. A push carries
+ * True when the subscription's own agent caused an event: then it is not woken by it, unless it asks for that. A push carries
  * everything. Pure. Source: D17.
  */
 export function isOwnAct(subscription: Matched, { actorId }: Pick<LogEvent, 'actorId'>): boolean {
@@ -75,7 +75,7 @@ export function isOwnAct(subscription: Matched, { actorId }: Pick<LogEvent, 'act
 }
 
 /**
- * Whether an event may wake a subscription of an audience, an agent or its task. What the policy decides is read from the event, and
+ * True when an event may wake a subscription of an audience, an agent or its task. What the policy decides is read from the event, and
  * needs no subscription. Pure.
  */
 export function mayWake(
@@ -86,11 +86,11 @@ export function mayWake(
   return eventTypes[type] !== null && wakePolicyOf({ data }, audience) === 'immediate'
 }
 
-/** Whether a subscription listens to an event, whatever is decided about it then. Pure. */
+/** True when a subscription listens to an event, whatever is decided about it then. Pure. */
 export function concerns(subscription: Matched, event: LogEvent): boolean {
   if (subscription.kind === 'push') return pushed.has(event.type)
   if (event.trigger === null || event.trigger !== subscription.trigger) return false
-  // What the engine says about a subscription is not sent through the same one: a failure would cause the next.
+  // Events of the engine about a subscription are not sent through the same one: a failure would cause the next.
   if (event.data.subscriptionId === subscription.id) return false
   // A pulse is no mail: filters have no say in it, and it goes to the one route that was chosen for it.
   if (event.type === 'heartbeat.pulse') return [undefined, subscription.id].includes(routingOf(event).subscriptionId)
@@ -98,7 +98,7 @@ export function concerns(subscription: Matched, event: LogEvent): boolean {
 }
 
 /**
- * Whether a subject passes filters. Every filter that is given must hold; a list holds when it shares an entry with the subject.
+ * True when a subject passes filters. Every filter that is given must hold; a list holds when it shares an entry with the subject.
  * The actor counts as the sender of a subject that names none.
  */
 export function passes(filters: Filters, subject: Filterable, actor?: string): boolean {
@@ -111,7 +111,7 @@ export function passes(filters: Filters, subject: Filterable, actor?: string): b
   return true
 }
 
-/** Whether two lists share an entry. Long lists are not compared entry by entry: a project may have many filters. */
+/** True when two lists share an entry. Long lists are not compared entry by entry: a project may have many filters. */
 function share(wanted: readonly string[], given: readonly string[]): boolean {
   if (given.length <= fewEntries) return wanted.some((entry) => given.includes(entry))
   const all = new Set(given)
@@ -126,7 +126,7 @@ export function messageIdOf(event: LogEvent): string | undefined {
   return comesWithMessage(event) ? String((event.data.message as JsonObject).messageId) : undefined
 }
 
-/** Whether a message caused this task event. */
+/** True when a message caused this task event. */
 export function comesWithMessage(event: LogEvent): boolean {
   return event.type === 'task.state_changed' && event.data.message !== undefined
 }
@@ -140,14 +140,14 @@ function routingOf({ data }: Pick<LogEvent, 'data'>): Routing {
   return (data.routing as Routing | undefined) ?? {}
 }
 
-/** Whether the message of a task event went to this agent, and not to the other party. */
+/** True when the message of a task event went to this agent, and not to the other party. */
 function isRecipient(agentId: string, { data, actorId }: LogEvent): boolean {
   const { recipientId } = routingOf({ data })
   return recipientId === undefined ? actorId !== agentId : recipientId === agentId
 }
 
 /**
- * Whether another subscription of the same target already wakes for the message that caused this task event: one wake for each
+ * True when another subscription of the same target already wakes for the message that caused this task event: one wake for each
  * recipient and message. A subscription that was made after the event never sends it. Source: D9.
  */
 export function isWokenBySibling(

@@ -17,7 +17,7 @@ export type NonWake =
 interface Circumstances {
   /** The other subscriptions of the agent. */
   readonly siblings: readonly WakeSubscription[]
-  /** Whether the message of the event reached the agent by another route than a wake. */
+  /** True when the message of the event reached the agent by another route than a wake. */
   readonly isInHand: boolean
 }
 
@@ -41,7 +41,7 @@ export function nonWakeOf(
   return undefined
 }
 
-/** What the policy says of an event where presence has no part in it. */
+/** The decision of the policy on an event where presence has no part in it. */
 function decisionOn(subscription: WakeSubscription, event: LogEvent): Decision {
   if (isOwnAct(subscription, event)) return ownAct
   const { harnessTarget, audience } = subscription

@@ -33,7 +33,7 @@ const reasons = {
   store_only: ['silent', 'own_act'],
 } as const satisfies Record<WakeAction, readonly string[]>
 
-/** What happens to an event that a subscription matches, and why. */
+/** The act for an event that a subscription matches, and its reason. */
 export type Decision = { readonly [A in WakeAction]: { action: A; reason: (typeof reasons)[A][number] } }[WakeAction]
 
 /** A line of a cell. The first one that applies decides; the last one always applies. */
@@ -56,7 +56,7 @@ const steersBeside: Rule = {
 
 type Cell = readonly [...Rule[], Rule]
 
-/** What `immediate` does on each route in each state. Source: S1-9…S1-13, S1-18…S1-21, D6. */
+/** The acts of `immediate` on each route in each state. Source: S1-9…S1-13, S1-18…S1-21, D6. */
 const immediate = {
   webhook: always(deliver),
   'mcp-notifications': always(deliver),
@@ -70,7 +70,7 @@ const immediate = {
   none: always(noRoute),
 } as const satisfies Record<RouteKind, Record<PresenceState, Cell>>
 
-/** What each policy does on each route in each state. Priority has no part in it. Source: S1-15, S1-16. */
+/** The acts of each policy on each route in each state. Priority has no part in it. Source: S1-15, S1-16. */
 const table: Record<WakePolicy, Record<RouteKind, Record<PresenceState, Cell>>> = {
   silent: onEveryRoute({ action: 'store_only', reason: 'silent' }),
   next_turn: onEveryRoute({ action: 'hold_for_next_turn', reason: 'next_turn' }),
@@ -88,10 +88,10 @@ export function decide(
   return { action: rule.action, reason: rule.reason } as Decision
 }
 
-/** What is decided about an event that the subscription's own agent caused. Source: D17. */
+/** The decision on an event that the subscription's own agent caused. Source: D17. */
 export const ownAct: Decision = { action: 'store_only', reason: 'own_act' }
 
-/** Whether an action reaches the harness now. */
+/** True when an action reaches the harness now. */
 export const isWake = ({ action }: Decision): boolean => action === 'deliver' || action === 'steer'
 
 /** Returns the route to a target, with what its stream and its session say that the harness can do: `turn/start`, `turn/steer`, `append-only`. */

@@ -3,11 +3,11 @@ import type { WakeSubscription } from '../../registry/subscriptions/subscription
 import type { Presence } from '../../words/presence.ts'
 import { decide, isWake, routeOf } from './policy.ts'
 
-/** What of presence the policy looks at. */
+/** The fields of presence that the policy looks at. */
 export type Gate = Pick<Presence, 'state' | 'activeTurnId' | 'capabilities'>
 
 /**
- * Whether a report changes what the policy looks at. Most reports only repeat: they come every minute from every harness, and end
+ * True when a report changes what the policy looks at. Most reports only repeat: they come every minute from every harness, and end
  * here. Pure.
  */
 export function isEdge(before: Gate, after: Gate): boolean {
@@ -19,7 +19,7 @@ export function isEdge(before: Gate, after: Gate): boolean {
 }
 
 /**
- * Whether what presence held for a subscription may wake its agent now. Not a reader that starts a process for each wake: what was held was
+ * True when what presence held for a subscription may wake its agent now. Not a reader that starts a process for each wake: what was held was
  * for a conversation. Pure. Source: S1-10…S1-13, D34.
  */
 export function letsThrough(

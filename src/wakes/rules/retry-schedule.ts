@@ -6,7 +6,7 @@ const retryDelaysMs = [1000, 2000, 4000] as const
 /** How many attempts an event has, unless its subscription asks for more with `retryForSeconds`. */
 export const attemptsMax = retryDelaysMs.length + 1
 
-/** What a retry depends on. Instants and waits in ms. */
+/** The facts that a retry depends on. Instants and waits in ms. */
 export interface Retry {
   /** The number of attempts so far, from 1. */
   readonly attempt: number
@@ -50,7 +50,7 @@ export function trimmed(attempts: readonly Attempt[]): readonly Attempt[] {
   return attempts.length <= attemptsKept ? attempts : [attempts[0]!, ...attempts.slice(1 - attemptsKept)]
 }
 
-/** Whether an event is tried for longer than S1-34 says. What gathers meanwhile is one digest. Source: D31. */
+/** True when an event is tried for longer than S1-34 says. What gathers meanwhile is one digest. Source: D31. */
 export const isLong = (attempts: readonly Attempt[]): boolean => attempts.length >= attemptsMax
 
 /** Returns how long the receiver of a subscription may be away, in seconds; undefined: four attempts long. */

@@ -7,7 +7,7 @@ export interface RouteRecord {
   readonly subscriptionId: string
   readonly trigger: Trigger
   readonly harnessTarget: HarnessTarget
-  /** Whether something can be sent on it now. */
+  /** True when something can be sent on it now. */
   readonly isOpen: boolean
   /** The strongest step that a wake on it has reached; null: none yet. */
   readonly proved: ReceiptStep | null
@@ -44,7 +44,7 @@ export function chooseRoute<Route extends RouteRecord>(routes: readonly Route[])
   return chosen
 }
 
-/** Whether a step says that the harness has acted on the wake. Pure. */
+/** True when a step says that the harness has acted on the wake. Pure. */
 export function isProof(step: ReceiptStep | null): boolean {
   return step !== null && isStrength(step) && receiptSteps.indexOf(step) >= receiptSteps.indexOf(proof)
 }

@@ -1,7 +1,7 @@
 import { meaningOf, type ReceiptStep } from '../../words/receipts.ts'
 import type { DeliveryOutcome } from '../store/delivery-store.ts'
 
-/** Whether the senders of the mail in a wake are notified of a step: that it is held, that a turn began, or an end that is no delivery. Pure. */
+/** True when the senders of the mail in a wake are notified of a step: that it is held, that a turn began, or an end that is no delivery. Pure. */
 export function isShownToSender(step: ReceiptStep, outcome: DeliveryOutcome): boolean {
   if (step === 'held' || step === 'turn_started') return true
   if (step === 'written') return outcome === 'written'
@@ -9,7 +9,7 @@ export function isShownToSender(step: ReceiptStep, outcome: DeliveryOutcome): bo
   return outcome === 'failed' && (meaning === 'failed' || meaning === 'unfit')
 }
 
-/** Whether a step proves that the harness began to work on a wake. Only the recipient itself says that it has seen a message. Source: D11. */
+/** True when a step proves that the harness began to work on a wake. Only the recipient itself says that it has seen a message. Source: D11. */
 export function provesTurn(step: ReceiptStep): boolean {
   return step === 'turn_started' || step === 'seen' || step === 'acked' || step === 'resolved'
 }

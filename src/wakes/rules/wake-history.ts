@@ -3,7 +3,7 @@ import type { ReceiptStep } from '../../words/receipts.ts'
 /** One thing that the reader of a stream has said about a wake. */
 export interface WakeStep {
   readonly step: ReceiptStep
-  /** What proved it, in the words of the reader; null: it did not say. */
+  /** The proof, in the words of the reader; null: it did not say. */
   readonly source: string | null
   /** The identity whose key said it: `@donna`. */
   readonly reportedBy: string

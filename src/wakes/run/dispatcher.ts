@@ -87,12 +87,12 @@ export class Dispatcher implements AsyncDisposable {
     this.#runs.get(subscriptionId)?.controller.abort()
   }
 
-  /** Whether the loop is alive. */
+  /** True when the loop is alive. */
   get isRunning(): boolean {
     return this.#loop !== undefined && !this.#stopping.signal.aborted
   }
 
-  /** Whether it leases what is due: what readiness reports. False while the store refuses. */
+  /** True when it leases what is due: readiness reports it. False while the store refuses. */
   get isLeasing(): boolean {
     return this.isRunning && !this.#isStalled
   }

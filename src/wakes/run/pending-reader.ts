@@ -16,7 +16,7 @@ export class PendingReader {
   /** The next events, where the transaction that continued the run has read them. */
   #given: readonly LogEvent[] | undefined
   #hasMore = false
-  /** Whether the log is read where the cache has nothing. If not, the run tries to end, and finds out there. */
+  /** True when the log is read where the cache has nothing. If not, the run tries to end, and finds out there. */
   #mayReadLog: boolean
   #pageSize = pageMin
 
@@ -62,7 +62,7 @@ export class PendingReader {
     return this.#mayReadLog ? readPage(db, subscription, range) : []
   }
 
-  /** Whether the run sends the next events before the last ones arrived: then it does not try to end between them. */
+  /** True when the run sends the next events before the last ones arrived: then it does not try to end between them. */
   get #sendsAhead(): boolean {
     return maxInFlight(this.#run.subscription) > 1
   }

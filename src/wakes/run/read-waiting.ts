@@ -37,7 +37,7 @@ export async function readWaiting({ context, subscription, lease }: Run): Promis
   return events.sort((one, other) => one.logId - other.logId)
 }
 
-/** Whether retention has removed what a subscription would recover: then the recovery is made of what waits too. Source: D39. */
+/** True when retention has removed what a subscription would recover: then the recovery is made of what waits too. Source: D39. */
 async function hasLost(db: Reader, subscription: WakeSubscription): Promise<boolean> {
   if (!subscription.resumeWithDigest || !mayAnnounce(subscription)) return false
   return subscription.cursorLogId < (await logBounds(db, subscription.projectId)).prunedTo

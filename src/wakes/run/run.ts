@@ -10,7 +10,7 @@ import type { Lease } from '../store/lease.ts'
 import { leaseMs, renewLease, requeueLease } from '../store/lease-store.ts'
 import type { Recorder } from './recorder.ts'
 
-/** What all runs of a gateway share. */
+/** The parts that all runs of a gateway share. */
 export interface RunContext extends Core {
   readonly channels: Channels
   readonly notifier: LogNotifier
@@ -25,11 +25,11 @@ export interface RunContext extends Core {
   readonly identities: Map<string, string>
   /** False when another gateway may have taken over from this one: then a run renews its lease before each send. */
   readonly areLeasesSafe: () => boolean
-  /** Whether other gateways share the work. */
+  /** True when other gateways share the work. */
   readonly hasPeers: () => boolean
 }
 
-/** What the dispatcher gives to a run. */
+/** The controls that the dispatcher gives to a run. */
 export interface RunControl {
   /** The event that an idle subscription was leased for: nothing older waits, and it was not sent yet. */
   readonly event?: LogEvent | undefined

@@ -34,13 +34,13 @@ export async function sendDigest(run: Run, sender: Sender, waiting?: readonly Lo
   return sender.send(releasedIn > 0 ? { ...emission, releasedIn } : emission, after)
 }
 
-/** Whether a digest is sent because its reader has appeared. Source: D29. */
+/** True when a digest is sent because its reader has appeared. Source: D29. */
 function appears(subscription: Subscription, announces: boolean): boolean {
   if (subscription.kind === 'push') return false
   return announces || (subscription.resumeWithDigest && targets[subscription.harnessTarget].connects)
 }
 
-/** Whether the next event of a subscription was there before it was to announce what waits. */
+/** True when the next event of a subscription was there before it was to announce what waits. */
 export async function nextWaits(run: Run): Promise<boolean> {
   const [next] = (await nextPage(run, run.lease.progress.cursorLogId)).events
   return next !== undefined && next.createdAt <= run.subscription.generationAt

@@ -5,7 +5,7 @@ import { coalesceWindowMax, type HarnessTarget, harnessTargets, targets } from '
 import type { Attempt } from '../channel.ts'
 import { beginsWithinMs } from '../rules/begun-by-wake.ts'
 
-/** Whether the receivers of a target are called, wherever they are: a wake may start a process there. */
+/** True when the receivers of a target are called, wherever they are: a wake may start a process there. */
 export const isCalled = (target: HarnessTarget): boolean => targets[target].hasChannel && !targets[target].connects
 
 const calledTargets = harnessTargets.filter(isCalled)

@@ -126,7 +126,7 @@ function readPage(tx: Transaction, projectId: string, { reads, audiences, after 
   return tx.all(reads.ofOne, { projectId, audience: audiences[0]!, after, limit: pieceMax })
 }
 
-/** What is to be read after a full page: the next one of an audience; of several audiences all, in smaller batches. */
+/** The reads after a full page: the next one of an audience; of several audiences all, in smaller batches. */
 function readsAfter({ reads, audiences }: Read, page: readonly Candidate[]): Read[] {
   if (audiences.length === 1) return [{ reads, audiences, after: page.at(-1)!.id }]
   const smaller = batchSizes.find((one) => one < audiences.length)!
@@ -137,7 +137,7 @@ function readsAfter({ reads, audiences }: Read, page: readonly Candidate[]): Rea
   }))
 }
 
-/** Whether a candidate was read without its long texts. */
+/** True when a candidate was read without its long texts. */
 export function isLong(candidate: Candidate): candidate is LongCandidate {
   return candidate.kind === 'wake' && candidate.filters === null
 }

@@ -26,7 +26,7 @@ export interface Delivery {
   readonly nextAttemptAt: number | null
   /** The highest step that the receiver has reported; null: none. */
   readonly step: ReceiptStep | null
-  /** What the receiver has reported, the oldest first. */
+  /** The steps that the receiver has reported, the oldest first. */
   readonly steps: readonly WakeStep[]
   readonly createdAt: number
   readonly updatedAt: number

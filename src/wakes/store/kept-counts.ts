@@ -1,7 +1,7 @@
 /** How many subscriptions are counted. Beyond it all counts are dropped, and the next pass looks at every subscription. */
 const countedMax = 50_000
 
-/** What a pass of the trim looks at: `all`, or the subscriptions that got enough rows. */
+/** The subscriptions that a pass of the trim looks at: `all`, or those that got enough rows. */
 type ToTrim = 'all' | readonly string[]
 
 /**
@@ -24,7 +24,7 @@ export class KeptCounts {
     return this.#counts.get(subscriptionId) ?? 0
   }
 
-  /** What got at least so many rows. */
+  /** The subscriptions that got at least so many rows. */
   toTrim(atLeast: number): ToTrim {
     if (!this.#knowsAll) {
       this.#knowsAll = true

@@ -68,7 +68,7 @@ export class Lease implements LeaseKey {
     this.#isLost = true
   }
 
-  /** Whether a digest under this lease already has what waited from before the cursor. */
+  /** True when a digest under this lease already has what waited from before the cursor. */
   get hasAnnounced(): boolean {
     return this.#hasAnnounced
   }
@@ -77,7 +77,7 @@ export class Lease implements LeaseKey {
     this.#hasAnnounced = true
   }
 
-  /** Whether a digest under this lease already has what presence held and no longer holds. */
+  /** True when a digest under this lease already has what presence held and no longer holds. */
   get hasSentReleased(): boolean {
     return this.#hasSentReleased
   }
@@ -86,7 +86,7 @@ export class Lease implements LeaseKey {
     this.#hasSentReleased = true
   }
 
-  /** Whether it has been worked on long enough for other gateways to take over. */
+  /** True when it has been worked on long enough for other gateways to take over. */
   isDueToYield(now: number): boolean {
     return now - this.#since >= yieldAfterMs
   }

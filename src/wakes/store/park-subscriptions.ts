@@ -1,7 +1,7 @@
 import type { Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 
-// What gathers meanwhile goes as one digest.
+// Events that gather meanwhile go as one digest.
 const park = statement<{
   agentId: string
   until: number

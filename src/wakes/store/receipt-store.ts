@@ -18,7 +18,7 @@ export interface ReportedDelivery
   readonly history: WakeHistory
   readonly projectId: string
   readonly retryForSeconds: number | undefined
-  /** Whether it is still kept to be sent again; false: it is decided, or a replay. */
+  /** True: it is still kept to be sent again. False: it is decided, or a replay. */
   readonly isKept: boolean
 }
 

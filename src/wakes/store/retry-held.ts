@@ -14,7 +14,7 @@ import {
 /** The most subscriptions that one transaction releases events of: it writes each held event. */
 export const releaseStep = 25
 
-/** What a change of presence has released, and what is to be released after its transaction: ids of subscriptions. */
+/** The ids of subscriptions that a change of presence has released, and of those to be released after its transaction. */
 interface Retried {
   readonly released: readonly string[]
   readonly left: readonly string[]

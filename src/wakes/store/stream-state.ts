@@ -12,7 +12,7 @@ export interface StreamKey {
   readonly streamId: string
   /** The gateway that it is connected to. */
   readonly gatewayId: string
-  /** What its reader can do. */
+  /** The capabilities of its reader. */
   readonly capabilities: readonly StreamCapability[]
 }
 

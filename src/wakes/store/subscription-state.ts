@@ -61,7 +61,7 @@ const pauseManaged = statement<
 >(sql`update subscription set ${stopsAs('paused')}
   where managed_by = ${p('managerId')} and agent_id = ${p('ownerId')} and kind = 'wake'
     and (${canBecome('paused')} or status = 'paused') returning ${pausedColumns}`)
-/** What decides whether a subscription that is made active has a channel. */
+/** The fields that decide if a subscription that is made active has a channel. */
 interface Resumable {
   readonly id: string
   readonly harnessTarget: HarnessTarget
