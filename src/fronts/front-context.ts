@@ -21,9 +21,9 @@ import type { StreamConnections } from '../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../wake-stream/context.ts'
 import type { ReadinessProbe } from './readiness.ts'
 
-/** What `/metrics` answers. */
+/** The answer of `/metrics`. */
 export interface MetricsPage {
-  /** Whether it answers without a key. */
+  /** True when it answers without a key. */
   readonly isOpen: boolean
   readonly write: () => Promise<{ readonly type: string; readonly text: string }>
 }

@@ -13,7 +13,7 @@ const openObject = 0x7b
 const closeList = 0x5d
 const closeObject = 0x7d
 
-/** What a byte outside of a text means for the shape. */
+/** The kinds of bytes outside of a text, by their meaning for the shape. */
 const plain = 0
 const begins = 1
 const ends = 2
@@ -93,7 +93,7 @@ function hasUnstorableEscape(text: Buffer): boolean {
   return lowAt >= 0
 }
 
-/** Whether a code unit is one of the 1,024 halves that begin there. */
+/** True when a code unit is one of the 1,024 halves that begin there. */
 const isHalf = (code: number, first: number): boolean => code >= first && code < first + 0x400
 
 /** Four hexadecimal digits; NaN for anything else. */

@@ -10,9 +10,9 @@ interface ReadinessChecks {
   /** Reject when the store does not read, or does not write. */
   readonly read: () => Promise<unknown>
   readonly write: () => Promise<unknown>
-  /** Whether due subscriptions are leased. */
+  /** True when due subscriptions are leased. */
   readonly isLeasing: () => boolean
-  /** Whether the clock agrees with that of the store. */
+  /** True when the clock agrees with that of the store. */
   readonly isClockRight: () => boolean
 }
 
@@ -24,7 +24,7 @@ interface Readiness {
   readonly clock: boolean
 }
 
-/** Whether the gateway can take work. */
+/** True when the gateway can take work. */
 export function isReady({ store, writes, dispatcher, clock }: Readiness): boolean {
   return store && writes && dispatcher && clock
 }

@@ -4,7 +4,7 @@ import type { OpenSpan, SpanFacts, Tracing } from '../tracing/tracing.ts'
 
 type Appends = Pick<Core, 'append'>
 
-/** What a feature works with, for a call that is part of a trace: the events of the call say so to the engine. */
+/** Returns the parts of a feature for a call that is part of a trace: the events of the call tell the engine of it. */
 export function traced<Context extends Appends>(context: Context, traceparent: string | undefined): Context {
   if (traceparent === undefined) return context
   const append: Core['append'] = (tx, projectId, events) => {

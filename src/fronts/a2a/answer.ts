@@ -83,7 +83,7 @@ function jsonWithRetry(this: Response, answer: { error?: ErrorBody }): Response 
   return sendJson.call(this, body)
 }
 
-/** Whether the SDK failed outside the operation, for example on a task that it cannot write. It answers with the message of what it caught. */
+/** True when the SDK failed outside the operation, for example on a task that it cannot write. It answers with the message of what it caught. */
 function isFault({ locals, statusCode }: Response, error: ErrorBody | undefined): boolean {
   const { call, problem } = locals as { call?: A2aCall; problem?: string }
   const isInternal = statusCode >= 500 || error?.code === -32603

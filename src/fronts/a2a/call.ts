@@ -39,7 +39,7 @@ export abstract class A2aCall {
   readonly front: AuditFront
   /** The client's IP address. */
   readonly address: string
-  /** Whether the audit has recorded the call. */
+  /** True when the audit has recorded the call. */
   isRecorded = false
   readonly idempotencyKey: string | undefined
   /** The trace that the call is part of. */
@@ -52,7 +52,7 @@ export abstract class A2aCall {
   position: number | undefined
   /** The code of what the operation threw. */
   problem: string | undefined
-  /** What the operation threw, for a transport with a form of its own for it. */
+  /** The error that the operation threw, for a transport with a form of its own for it. */
   failure: unknown
   protected readonly context: FrontContext
   #openCall: OpenCall | undefined
@@ -93,7 +93,7 @@ export abstract class A2aCall {
     return opened
   }
 
-  /** Whether the key was revoked, or its agent removed, while the call was open. */
+  /** True when the key was revoked, or its agent removed, while the call was open. */
   get isRevoked(): boolean {
     return this.#openCall?.signal.aborted ?? false
   }

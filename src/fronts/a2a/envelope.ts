@@ -14,7 +14,7 @@ import { tenantFlaw } from './tenant-flaw.ts'
 
 /**
  * The shapes that the SDK's v0.3 translator assumes without a check. They replace its exceptions by an error that names the field.
- * What the translator reads leniently, such as a number for an id, passes here too. Fields that were null are gone.
+ * Values that the translator reads leniently, such as a number for an id, pass here too. Fields that were null are gone.
  */
 const metadata = z.record(z.string(), z.unknown()).optional()
 

@@ -41,7 +41,7 @@ export function jsonRpcRoute(handler: A2ARequestHandler, callOf: (req: Request) 
 }
 
 /**
- * Whether a failure is about who calls: a key that was revoked meanwhile, or an act that this caller is not allowed. It gets the
+ * True when a failure is about who calls: a key that was revoked meanwhile, or an act that this caller is not allowed. It gets the
  * same 401 or 403 as a call that is refused before its operation begins (specification §3.3.2).
  */
 function isOfCaller(failure: unknown): boolean {

@@ -24,7 +24,7 @@ export const checkParts: RequestHandler = (req, res, next) => {
 const tenantOf = (body: unknown): object =>
   isJsonObject(body) && body.tenant !== undefined ? { tenant: body.tenant } : {}
 
-/** What is wrong with the parameters of a send, and in which field. Undefined: nothing that its reader would refuse, or change silently. */
+/** The flaw in the parameters of a send, and its field. Undefined: nothing that its reader would refuse, or change silently. */
 export function sendFlaw(body: JsonObject): FieldFlaw | undefined {
   const detail = partsFlaw(body)
   return detail === undefined ? fieldFlaw(body) : { field: 'message.parts', detail }

@@ -88,7 +88,7 @@ export function keepingConfig(
   }
 }
 
-/** What the message of a call asks for; 0 is unset in protocol buffers. v0.3 has no pages. */
+/** The page that the message of a call asks for; 0 is unset in protocol buffers. v0.3 has no pages. */
 function pageOf({ pageSize, pageToken }: ListTaskPushNotificationConfigsRequest): PageRequest {
   return { ...(pageSize ? { pageSize } : {}), ...(pageToken ? { pageToken } : {}) }
 }

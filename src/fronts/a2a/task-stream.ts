@@ -16,7 +16,7 @@ type Responses = AsyncGenerator<StreamResponse, void, undefined>
 const pageSize = 200
 
 interface StreamOptions {
-  /** Whether the stream ends with this state. */
+  /** True when the stream ends with this state. */
   readonly isLast: (state: TaskState) => boolean
   readonly historyLength?: number | undefined
 }

@@ -76,7 +76,7 @@ export function recordRefusedA2a({ audit, clientAddress }: FrontContext): ErrorR
   }
 }
 
-/** What the audit calls an A2A call whose operation was not known yet. */
+/** The name in the audit of an A2A call whose operation was not known yet. */
 export const anyCall = 'a2a.call'
 
 export function callEntry(call: {

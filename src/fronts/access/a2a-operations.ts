@@ -158,7 +158,7 @@ const rows: readonly Row[] = [
   ],
 ]
 
-/** Who may do what over A2A, the same in every binding and version. */
+/** The access to each A2A operation, the same in every binding and version. */
 export const a2aOperations: readonly A2aOperation[] = rows.map(
   ([name, what, scopes, operator, reach, audited, http, legacyHttp, legacyRpc, legacyGrpc]) => {
     const [scope, also] = typeof scopes === 'string' ? ([scopes] as const) : scopes

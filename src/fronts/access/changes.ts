@@ -12,12 +12,12 @@ const counted: ReadonlySet<string> = new Set([
 
 const nothing = (): void => {}
 
-/** Whether an operation adds rows that nothing but a rate bounds: the audit records it, and so does the log. */
+/** True when an operation adds rows that nothing but a rate bounds: the audit records it, and so does the log. */
 export function isChange({ name, audited }: Operation): boolean {
   return isAct({ audited }) && !counted.has(name)
 }
 
-/** Whether an operation writes to the store. */
+/** True when an operation writes to the store. */
 export function isAct({ audited }: Pick<Operation, 'audited'>): boolean {
   return audited === 'first' || audited === 'soon'
 }

@@ -24,7 +24,7 @@ export type Audited = 'first' | 'soon' | 'operator' | 'no'
 export interface Operation {
   /** The name in the audit, e.g. `key.make` or `SendMessage`. */
   readonly name: string
-  /** What it does, after "Only the operator may": `register agents`. */
+  /** The act, after "Only the operator may": `register agents`. */
   readonly what: string
   /** `any`: every key may, about itself. Another key takes `mint`, and another token `manage`: the domain checks that. */
   readonly scope: Scope | 'any'

@@ -35,7 +35,7 @@ export function recordRest(context: FrontContext, table: RouteTable<GuardedRoute
 /** A call of the REST API, as the audit sees it. */
 interface RestRecord {
   readonly operation: RestOperation
-  /** What the path names, in its order. */
+  /** The names in the path, in its order. */
   readonly params: readonly string[]
   /** undefined: its key was refused. */
   readonly caller: Caller | undefined

@@ -16,7 +16,7 @@ export function whenToRecord(
   return audited === 'first' ? 'first' : 'soon'
 }
 
-/** Whether the audit records a problem that came before the operation was known. */
+/** True when the audit records a problem that came before the operation was known. */
 export function isRefusal(code: string): boolean {
   return refusals.includes(code)
 }

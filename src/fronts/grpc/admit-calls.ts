@@ -31,7 +31,7 @@ import type { ConnectionCalls } from './connection-calls.ts'
 import { refusal, sendableStatus } from './failure.ts'
 import { bytesOf, MeteredCall, type Responder } from './metered-call.ts'
 
-/** What the port decides about calls. */
+/** The bounds of the port for its connections, and the calls on each. */
 export interface GrpcEdge {
   readonly bounds: ConnectionBounds
   readonly calls: ConnectionCalls
@@ -94,7 +94,7 @@ class CallGate {
     this.#line = line
   }
 
-  /** What the call does with its events. */
+  /** The handlers of the call for its events. */
   get responder(): Responder {
     return {
       sendStatus: (status, next) => next(this.#finish(status)),

@@ -67,7 +67,7 @@ class CountingReader extends BinaryReader {
   }
 }
 
-/** Whether objects and arrays are nested deeper than a JSON body may be. Without recursion. */
+/** True when objects and arrays are nested deeper than a JSON body may be. Without recursion. */
 function isTooDeep(message: object): boolean {
   let level: object[] = [message]
   for (let depth = 0; level.length > 0; depth++) {

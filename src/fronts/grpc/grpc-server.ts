@@ -139,7 +139,7 @@ export class GrpcServer implements AsyncDisposable {
   }
 }
 
-/** Whether a handshake failed because the client has no certificate, or one that the CA has not signed. */
+/** True when a handshake failed because the client has no certificate, or one that the CA has not signed. */
 function lacksCertificate({ code }: NodeJS.ErrnoException, { authorizationError }: TLSSocket): boolean {
   return code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE' || Boolean(authorizationError)
 }

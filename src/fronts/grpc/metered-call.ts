@@ -48,7 +48,7 @@ export class MeteredCall extends ServerInterceptingCall {
     const reader = this.#reader
     const bytes = this.#encode(message)
     if (!bytes) {
-      // What waits for the event of a stream must not wait for ever. Without a stream, a second status would follow.
+      // A caller that waits for the event of a stream must not wait for ever. Without a stream, a second status would follow.
       if (this.#method.responseStream) callback()
       return
     }

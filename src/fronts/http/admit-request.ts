@@ -23,7 +23,7 @@ export function admitRequest(
     const before = socket.bytesRead + socket.bytesWritten
     res.once('close', () => {
       slot.release()
-      // What was written may not have been sent.
+      // Bytes that were written may not have been sent.
       admission.noteBytes(caller, Math.max(0, socket.bytesRead + socket.bytesWritten - before))
     })
     next()

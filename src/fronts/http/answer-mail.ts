@@ -13,7 +13,7 @@ import type { FrontContext } from '../front-context.ts'
 /** The header in which a call says how much waiting mail it takes, and in which the answer has the number of waiting messages. */
 const pendingSignalsHeader = 'Rouse-Pending-Signals'
 
-/** What a call takes of the mail that waits. */
+/** The part of the waiting mail that a call takes. */
 type Wanted = 'all' | 'none' | 'count'
 
 /** The most that is counted: the number means "this many, or more" then. */
@@ -32,7 +32,7 @@ interface MailCall {
   readonly whenUnsent: WhenUnsent
 }
 
-/** What an answer carries, and the headers that go with it. */
+/** The content of an answer, and the headers that go with it. */
 interface Carried {
   readonly view: unknown
   readonly headers: Readonly<Record<string, string>>
@@ -141,7 +141,7 @@ function mayAsk({ caller: { kind, scopes }, wanted }: MailCall): boolean {
 }
 
 /**
- * Whether an answer may carry mail. Not the inbox, which lists it; not the start of a session, which has drained it; not the stream
+ * True when an answer may carry mail. Not the inbox, which lists it; not the start of a session, which has drained it; not the stream
  * of wakes, whose reader is not the harness itself.
  */
 function mayCarry({ path, method }: MailCall, view: object): boolean {

@@ -19,7 +19,7 @@ export function closingWriteHead(lingerMs: number): ServerResponse['writeHead'] 
   } as ServerResponse['writeHead']
 }
 
-/** Whether a request announces a body. */
+/** True when a request announces a body. */
 export function hasBody({ headers }: IncomingMessage): boolean {
   if (headers['transfer-encoding'] !== undefined) return true
   const length = headers['content-length']

@@ -12,9 +12,9 @@ interface Edge {
   readonly clock: Clock
   /** The names that a request may have in `Host`; undefined: any. */
   readonly names: ReadonlySet<string> | undefined
-  /** Whether clients reach it over TLS, here or at a proxy. */
+  /** True when clients reach it over TLS, here or at a proxy. */
   readonly isSecure: boolean
-  /** Whether clients must present a certificate. Health checks need none. */
+  /** True when clients must present a certificate. Health checks need none. */
   readonly asksClients: boolean
   /** Called with each request that is refused here. */
   readonly noteRefused: (req: IncomingMessage, problem: Problem) => void

@@ -76,7 +76,7 @@ export class HttpServer implements AsyncDisposable {
     const writeHead = closingWriteHead(lingerMs)
     this.#server.on('request', (req, res) => {
       const { socket } = req
-      // What arrived together with it may hold more requests.
+      // The bytes that arrived together with it may hold more requests.
       if (socket.destroyed) return
       this.#silent.delete(socket)
       const answers = this.#answersOf(socket)

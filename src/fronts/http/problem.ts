@@ -30,7 +30,7 @@ export function setEncodings(res: ServerResponse, { field }: Problem): void {
   if (field === 'Content-Encoding') res.setHeader('Accept-Encoding', 'identity')
 }
 
-/** What a front works with when it refuses a request. */
+/** The tools of a front that refuses a request. */
 export interface RefusalTools {
   readonly log: Logger
   readonly wrongKeys: WrongKeys

@@ -15,7 +15,7 @@ export function requestIdOf(res: ServerResponse): unknown {
   return res.getHeader(requestIdHeader)
 }
 
-/** What an answer was about, as the log tells it. */
+/** The subject of an answer, as the log tells it. */
 interface Answered {
   readonly isRead: boolean
   /** Undefined: it succeeded. */
@@ -51,7 +51,7 @@ export class LineLevels {
 /** Lines at the level `info` about refused requests of one caller. */
 const refusedLines = { size: 300, windowMs: 60_000 }
 
-/** What the handlers of a request note about it. Nothing, when it was refused before them. */
+/** The notes of the handlers of a request. Nothing, when it was refused before them. */
 interface Noted {
   readonly caller?: Caller
   readonly agent?: Agent

@@ -1,7 +1,7 @@
 import type { Request } from 'express'
 
 /**
- * Whether the client has this document already (RFC 9110 §13). Express's `req.fresh` reads `Cache-Control: no-cache` as a
+ * True when the client has this document already (RFC 9110 §13). Express's `req.fresh` reads `Cache-Control: no-cache` as a
  * wish for the whole answer, and fetch sends that with every conditional request.
  */
 export function isUnchanged(

@@ -14,7 +14,7 @@ const upgrades = new Attachment<IncomingMessage, Upgrade>('upgrade')
 const path = /^\/v1\/wake-stream\/?(\?|$)/i
 
 /**
- * Whether a request asks for a WebSocket at a path that has one. At other paths, and for other protocols such as h2c, the upgrade is
+ * True when a request asks for a WebSocket at a path that has one. At other paths, and for other protocols such as h2c, the upgrade is
  * ignored (RFC 9110 section 7.8).
  */
 export function asksForWebSocket({ method, url = '', headers }: IncomingMessage): boolean {

@@ -69,17 +69,17 @@ interface McpServerInput {
   readonly project?: string | undefined
   /** Of Rouse. */
   readonly version: string
-  /** What the transport adds: `logging`, `experimental`, `resources.subscribe`. */
+  /** Capabilities that the transport adds: `logging`, `experimental`, `resources.subscribe`. */
   readonly capabilities?: ServerCapabilities
   /** The events whose wakes the client takes over this session. Absent: none. */
   readonly wakes?: ReadonlySet<string>
-  /** Whether progress of a call reaches the client. Absent: it does. */
+  /** True when progress of a call reaches the client. Absent: it does. */
   readonly reportsProgress?: boolean
   /** The one request that it is made for: no tools are registered that its answer has no use for. Absent: it answers any request. */
   readonly request?: JSONRPCRequest | undefined
 }
 
-/** What Rouse offers over MCP: tools, resources and prompts. Make one for each connection, or for each request where there is none. */
+/** The server of Rouse over MCP: tools, resources and prompts. Make one for each connection, or for each request where there is none. */
 export function createMcpServer(input: McpServerInput): McpServer {
   const {
     call,
@@ -145,8 +145,8 @@ function toolContext(context: ServerContext, { own, wakes, reportsProgress }: Cl
 }
 
 /**
- * What the model of a harness reads first, before it has seen a tool: some harnesses show tools only when they are requested by name,
- * and cut instructions after 2 KiB. So it names every tool, the main ones first.
+ * The instructions that the model of a harness reads first, before it has seen a tool: some harnesses show tools only when they are
+ * requested by name, and cut instructions after 2 KiB. So they name every tool, the main ones first.
  */
 export function instructionsFor(identity: string | undefined): string {
   const you = identity === undefined ? 'The tool whoami says who you are.' : `You are ${identity}.`

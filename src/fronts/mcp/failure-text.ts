@@ -68,7 +68,7 @@ function outcomeOf({ message }: GatewayUnreachable): string {
   return isUnsent ? 'The call was not carried out.' : 'Whether the call was carried out is not known.'
 }
 
-/** What went wrong, for a model: what it is and what to do instead. */
+/** The text of a failure for a model: what went wrong, and what to do instead. */
 export function failureText(error: unknown): string {
   if (error instanceof Refused) return problemText(error.problem)
   if (error instanceof GatewayUnreachable)

@@ -99,5 +99,5 @@ const isSaid = ([keyword, value]: [string, unknown]): boolean =>
 
 const pick = (schema: JsonObject): JsonObject => Object.fromEntries(Object.entries(schema).filter(isSaid))
 
-/** Whether a field takes any value at all. */
+/** True when a field takes any value at all. */
 const isTaken = (field: unknown): boolean => isJsonObject(field) && field.not === undefined

@@ -15,7 +15,7 @@ import { Reply } from '../rest/reply.ts'
 import { restTable } from '../rest/table.ts'
 import type { ApiAnswer, ApiRequest, CallApi, CallOptions } from './call-api.ts'
 
-/** Who calls, and from where. */
+/** The caller, and its address. */
 export interface LocalCaller {
   readonly caller: Caller
   /** The client's IP address. */

@@ -14,7 +14,7 @@ export function readable(value: unknown): string {
   return lines.text
 }
 
-/** What stands before the first line of a value, and before its further ones. */
+/** The text before the first line of a value, and before its further ones. */
 interface Margin {
   readonly first: string
   readonly more: string

@@ -11,7 +11,7 @@ export function cutToBytes(text: string, bytesMax: number): { readonly text: str
   return { text: bytes.subarray(0, end).toString('utf8'), isCut: true }
 }
 
-/** Whether a byte of UTF-8 continues a character. */
+/** True when a byte of UTF-8 continues a character. */
 const isContinuation = (byte: number): boolean => (byte & 0xc0) === 0x80
 
 /** How much of a text, and of a whole result, a model is shown. */
@@ -34,7 +34,7 @@ interface State {
   isCut: boolean
 }
 
-/** What a value costs beside its text: quotes, commas. */
+/** The bytes of a value beside its text: quotes, commas. */
 const valueBytes = 4
 
 function shown(value: unknown, state: State, textBytes: number): unknown {

@@ -6,7 +6,7 @@ export type ApiRoute = keyof RestApi
 /** The JSON answer of a route. A route that answers 204 has none. */
 export type ApiAnswerOf<Name extends ApiRoute> = NonNullable<RestApi[Name]['answer']>
 
-/** What a call of a route takes: optional where the route needs no parameters and no body. */
+/** The input of a call of a route: optional where the route needs no parameters and no body. */
 export type ApiInput<Name extends ApiRoute> = ParamsInput<RestApi[Name]['params']> &
   BodyInput<RestApi[Name]['body']> &
   QueryInput<RestApi[Name]['query']>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { address, count, line, text } from './fields.ts'
 
-/** What is claimed: one line of text. */
+/** The work that is claimed: one line of text. */
 const ref = line(500).trim().min(1, 'must name the work: a task, an issue, a commit, a path')
 export const claimInput = z.strictObject({ ref })
 export const handoffInput = z.strictObject({ ref, to: address, message: text(64_000).optional() })

@@ -22,7 +22,7 @@ export interface ClaimView {
   readonly owner: string
   readonly claimedAt: string
   readonly lastSeenAt: string
-  /** Whether other agents may take the claim over. */
+  /** True when other agents may take the claim over. */
   readonly stale: boolean
   /** Why it is stale, or why it was taken over. */
   readonly reason?: string

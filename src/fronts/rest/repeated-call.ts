@@ -23,7 +23,7 @@ interface RepeatableCall {
   readonly header: (name: string) => string | undefined
 }
 
-/** What an answer was without the mail that it carried. */
+/** An answer without the mail that it carried. */
 interface KeptAnswer extends Pick<Reply, 'status' | 'headers' | 'target'> {
   readonly view: unknown
 }

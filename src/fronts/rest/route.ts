@@ -15,13 +15,13 @@ type ParamName<Name extends string> = Name extends `${string}:${infer Param}/${i
   : Name extends `${string}:${infer Param}`
     ? Param
     : never
-/** What the path of a route names: `{ handle: string }`. */
+/** The names in the path of a route: `{ handle: string }`. */
 export type ParamsOf<Name extends string> = { readonly [Param in ParamName<Name>]: string }
 
 type Schema = z.ZodType | undefined
 type Parsed<S extends Schema> = S extends z.ZodType ? z.output<S> : undefined
 
-/** What a handler works with: who calls, and the input after its schemas. */
+/** The input of a handler: the caller, and the input after its schemas. */
 interface Call<Name extends string, Body extends Schema, Query extends Schema> {
   readonly caller: Caller
   readonly params: ParamsOf<Name>
@@ -52,9 +52,9 @@ export interface HttpExchange {
 interface RouteFields<Name extends string, Body extends Schema, Query extends Schema, View> {
   /** The name in the audit: `agent.read`. */
   readonly name: string
-  /** What it does, after "Only the operator may": `read an agent`. */
+  /** Its act, after "Only the operator may": `read an agent`. */
   readonly what: string
-  /** Who may do it. Checked before the input is read. */
+  /** The access to it. Checked before the input is read. */
   readonly access: Omit<RestOperation, 'route' | 'name' | 'what'>
   /** The rate that it counts against, for acts that cost others more than a request does. */
   readonly rate?: RateName

@@ -170,7 +170,7 @@ export const restTable = routeTable<AnyRoute>(routes)
 /** The routes that answer every caller. */
 export const openTable = routeTable<OpenRoute>(open)
 
-/** Who may do what over REST: the row of every route below `/v1`. */
+/** The access to each act over REST: the row of every route below `/v1`. */
 export const restOperations: readonly RestOperation[] = routes.map(({ operation }) => operation)
 
 type AnySchema = z.ZodType | undefined

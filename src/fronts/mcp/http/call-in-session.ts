@@ -3,7 +3,7 @@ import type { FrontContext } from '../../front-context.ts'
 import type { ApiRequest, CallApi } from '../call-api.ts'
 import type { LocalCaller } from '../local-api.ts'
 
-/** Who calls over HTTP, and in which harness. */
+/** The caller over HTTP, and its harness. */
 export interface McpCaller extends LocalCaller {
   /** `claude_code` */
   readonly surface: string

@@ -11,7 +11,7 @@ import type { Post } from './posted.ts'
 const version = readVersion()
 
 interface Serving {
-  /** What the client calls itself. */
+  /** The name that the client gives itself. */
   readonly clientName: unknown
   readonly capabilities: ServerCapabilities
   readonly wakes?: ReadonlySet<string>

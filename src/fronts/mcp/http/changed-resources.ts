@@ -8,7 +8,7 @@ import { resourcesOf } from '../resources/resources-of.ts'
 /** A reader of what changes. */
 interface Told {
   readonly caller: Caller
-  /** What happened up to this `logId` is known. */
+  /** Events up to this `logId` are known. */
   readonly after: number
   readonly signal: AbortSignal
   /** Returns those of changed resources that the reader wants. `logId`: of the event that changed them. */

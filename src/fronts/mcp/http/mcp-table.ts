@@ -7,7 +7,7 @@ interface McpRoute {
 }
 
 /**
- * Who may use `/mcp`. Each tool has the access of the route that it calls, and is recorded as that; a resource is read by such a call
+ * The access to `/mcp`. Each tool has the access of the route that it calls, and is recorded as that; a resource is read by such a call
  * too. So here every key is let in.
  */
 const rows = [

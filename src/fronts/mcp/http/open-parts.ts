@@ -44,7 +44,7 @@ interface McpOptions extends Base {
   readonly connections: StreamConnections
 }
 
-/** What `/mcp` keeps between two requests. */
+/** The parts that `/mcp` keeps between two requests. */
 export interface McpParts {
   readonly sessions: McpSessionContext
   readonly streams: OpenStreams

@@ -44,7 +44,7 @@ function withShortId(given: unknown): unknown {
   })
 }
 
-/** Whether a client reads progress of a request: it names a token for it, and takes a stream. */
+/** True when a client reads progress of a request: it names a token for it, and takes a stream. */
 export function readsProgress(req: Request, { params }: JSONRPCRequest): boolean {
   return params?._meta?.progressToken !== undefined && Boolean(req.accepts('text/event-stream'))
 }

@@ -41,7 +41,7 @@ export function mcpRoutes(context: McpFrontContext): Router {
   return router
 }
 
-/** Whether a request can be nothing but one that begins a session: no other comes without these headers. */
+/** True when a request can be nothing but one that begins a session: no other comes without these headers. */
 const begins = (req: Request): boolean =>
   req.method === 'POST' &&
   req.get('mcp-session-id') === undefined &&

@@ -42,7 +42,7 @@ export class StreamWakes implements AsyncDisposable {
   #untake: (() => void) | undefined
   /** Where a reader that reconnects was, until what it missed since is sent again. */
   #missedFrom: StreamPosition | undefined
-  /** Whether the next opening was counted as requests. */
+  /** True when the next opening was counted as requests. */
   #isCounted = false
   #cancelRetry = (): void => {}
   #hasEnded = false
@@ -205,7 +205,7 @@ function takenBy(session: McpSession, { kind, scopes }: Caller): ReadonlySet<str
   return isTaken ? agreedWakes(session.initialize) : new Set()
 }
 
-/** What is off sends everything again when it is made active; what the log no longer has cannot be sent. */
+/** A subscription that is off sends everything again when it is made active; what the log no longer has cannot be sent. */
 const unmoved: readonly string[] = [
   'subscription-not-found',
   'subscription-paused',

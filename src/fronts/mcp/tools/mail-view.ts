@@ -25,7 +25,7 @@ function shortMail({ body, ...message }: { readonly messageId: string; readonly 
   return { ...fields, ...(body === null ? {} : { body: cutBody(body, bodyBytes, whole) }) }
 }
 
-/** What a model needs to know of a message: not by which way it came. Pure. */
+/** The fields of a message that a model needs: not the way by which it came. Pure. */
 export function mailFields(message: object): JsonObject {
   const { fromSession, sessionId, deliveredAt, deliveryMethod, receipt, isBroadcast, ...rest } = message as JsonObject
   return { ...compact(rest), ...(isBroadcast === true ? { isBroadcast } : {}) }

@@ -95,7 +95,7 @@ type Given = z.output<typeof input>
 
 const nothingIsSent = 'It sends nothing: choose a harnessTarget with the action update.'
 
-/** What a new subscription still needs before it wakes. */
+/** The next step that a new subscription needs before it wakes. */
 const hints: Readonly<Record<HarnessTarget, string>> = {
   'a2a-webhook': 'The action list shows whether its wakes arrive.',
   'bridge-daemon': 'It waits until something reads its stream, e.g. rouse listen.',

@@ -50,7 +50,7 @@ export const nextPageToken = z
   .optional()
   .describe('There is more: call again with this as pageToken. Absent: this was all')
 
-/** What every result can have beside its own fields. Each tool repeats it, so it says no more than how to take it. Source: S2-8. */
+/** The fields that every result can have beside its own. Each tool repeats them, so they say no more than how to take them. Source: S2-8. */
 export const everyResult = {
   pendingSignals: z
     .array(z.looseObject({}))

@@ -60,10 +60,10 @@ export const sendTask = tool({
   },
 })
 
-/** What is shown of the message that answers at once: less than one result has room for. */
+/** The part that is shown of the message that answers at once: less than one result has room for. */
 const answerRoom = { textBytes: 20_000, bytes: 40_000 }
 
-/** What is shown of the answer to a send. The rest is not kept while the task is read: that may wait, and hundreds of calls with it. */
+/** The part that is shown of the answer to a send. The rest is not kept while the task is read: that may wait, and hundreds of calls with it. */
 function sentIn({ task, message }: JsonObject) {
   const sent = isJsonObject(task) ? task : isJsonObject(message) ? { ...message, id: message.taskId } : {}
   const given = { taskId: String(sent.id), contextId: String(sent.contextId), state: stateOf(sent) }

@@ -40,7 +40,7 @@ export const listTasks = tool({
   },
 })
 
-/** What a list shows of what is said in its tasks. */
+/** The most that a list shows of the texts in its tasks. */
 const listBytes = 24_000
 
 /** Tasks whose texts have equal shares of the room: what is said in one hides no other. Pure. */

@@ -6,7 +6,7 @@ import type { McpCall } from '../call-api.ts'
 import type { FindIdentity } from '../client-identity.ts'
 import { everyResult } from './outputs.ts'
 
-/** What a tool knows beside its input. */
+/** The parts of a tool beside its input. */
 export interface ToolContext {
   readonly call: McpCall
   /** Aborts when the client has cancelled the call, or is gone. */
@@ -33,7 +33,7 @@ interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObje
   readonly output: Output
   /** All four hints: some harnesses refuse a call of a tool without them. */
   readonly annotations: Required<Omit<ToolAnnotations, 'title'>>
-  /** Whether a result shows texts of other agents. */
+  /** True when a result shows texts of other agents. */
   readonly quotes?: boolean
   /** The first line of the text of a result. */
   readonly say: (output: z.output<Output>) => string

@@ -26,7 +26,7 @@ export const waitForMessages = tool({
       .optional(),
   }),
   output: z.looseObject({ arrived: z.boolean().describe('false: nothing yet'), waitedSeconds: z.number() }),
-  // What it returns counts as delivered, as with every other tool.
+  // The messages that it returns count as delivered, as with every other tool.
   annotations: reads,
   say: ({ arrived, waitedSeconds }) =>
     arrived

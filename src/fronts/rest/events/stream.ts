@@ -54,7 +54,7 @@ function textOf(event: LogEvent): string {
   return `id: ${event.logId}\nevent: ${event.type}\ndata: ${JSON.stringify(eventView(event))}\n\n`
 }
 
-/** What a caller follows of the log: the operator the project, an agent what concerns it. */
+/** The part of the log that a caller follows: the operator the project, an agent the events that concern it. */
 export function sourceFor(db: Database, caller: Caller) {
   const read = (after: number, limit: number) => readEvents(db, caller, after, limit)
   if (caller.kind === 'operator') return { key: caller.projectId, read }

@@ -18,8 +18,8 @@ import type { TaskState } from '../../../words/task-states.ts'
 import { instant } from '../instant.ts'
 import type { NeedFields } from './view.ts'
 
-/** What is listed of each kind. */
-const needsMax = 100
+/** The most that is listed of each kind. */
+export const needsMax = 100
 /** The most live sessions that are looked at. */
 const sessionsMax = 1_000
 const textMax = 2_000

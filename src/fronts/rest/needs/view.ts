@@ -7,15 +7,15 @@ export interface NeedFields {
   /** Whose it is; null: the project's. */
   readonly agent: string | null
   readonly since: string
-  /** What was asked or reported, in the words of an agent or of the gateway; at most 2,000 characters. */
+  /** The question or the report, in the words of an agent or of the gateway; at most 2,000 characters. */
   readonly text: string
-  /** What it concerns. */
+  /** The task that it concerns. */
   readonly taskId?: string
   /** Of the task, for `expectedVersion`. */
   readonly version?: number
   /** The agent at whose A2A address the task is. */
   readonly sentTo?: string
-  /** Who asked for the task. */
+  /** The party that asked for the task. */
   readonly originator?: string
   readonly messageId?: string
   readonly threadId?: string
@@ -37,7 +37,7 @@ export interface NeedView extends NeedFields {
 export interface NeedsView {
   /** The longest wait first. */
   readonly needs: readonly NeedView[]
-  /** Whether there are more than are listed: a list has at most 100 of each kind. */
+  /** True when there are more than are listed: a list has at most 100 of each kind. */
   readonly more: boolean
 }
 

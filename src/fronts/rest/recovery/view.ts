@@ -15,7 +15,7 @@ export interface ParkedView {
   readonly since: string
 }
 
-/** What recovery may do, and why. Source: S3-10. */
+/** The acts that recovery may do, and the reason. Source: S3-10. */
 export interface GateView {
   /** `@donna`; absent: the gate of the project. */
   readonly agent?: string
@@ -27,7 +27,7 @@ export interface GateView {
   readonly settings: RecoverySettings
 }
 
-/** What recovery sees of an agent, what it does and why. Source: S3-11. */
+/** The state of recovery for an agent: its findings, its decision and its acts. Source: S3-11. */
 export interface RecoveryView {
   readonly agent: string
   readonly candidates: readonly Finding[]

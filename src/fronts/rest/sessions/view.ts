@@ -27,7 +27,7 @@ export interface SessionView {
   readonly capabilities: readonly string[]
   readonly pid?: number
   readonly startedAt?: string
-  /** What the harness has said of its own conversation. */
+  /** The harness's own words about its conversation. */
   readonly harness?: { readonly cwd?: string; readonly sessionId?: string }
   readonly status: 'live' | 'ended'
   readonly presence: PresenceView

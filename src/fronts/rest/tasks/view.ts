@@ -15,7 +15,7 @@ export interface TaskSummaryView {
   readonly originator: string
   /** The agent that it was sent to: A2A clients reach it there. */
   readonly agent: string
-  /** Who works on it. */
+  /** The party that works on it. */
   readonly assignee: string
   readonly priority: Priority
   readonly taggedConcepts: readonly string[]

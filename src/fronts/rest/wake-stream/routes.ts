@@ -5,7 +5,7 @@ import { receiptsInput, wakeStreamQuery } from './input.ts'
 import { countedReport } from './report-receipts.ts'
 import { streamWakes } from './stream.ts'
 
-/** What became of the receipts of one request, in its order. */
+/** The outcome of the receipts of one request, in its order. */
 export interface ReceiptsView {
   readonly receipts: readonly RecordedReceipt[]
 }

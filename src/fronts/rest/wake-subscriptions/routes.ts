@@ -170,7 +170,7 @@ export const wakeSubscriptionRoutes = [
   }),
 ] as const
 
-/** Whether what the reader of a stream says in its own words is for a caller: the agent itself, or its operator. */
+/** True when a caller may read the words of the reader of a stream: the agent itself, or its operator. */
 function isOwn(caller: Caller, agentId: string): boolean {
   return caller.id === agentId || operates(caller, caller.projectId)
 }

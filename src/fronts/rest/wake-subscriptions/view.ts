@@ -34,7 +34,7 @@ export interface SubscriptionView {
   readonly status: SubscriptionStatus
   readonly reason: string | null
   readonly sessionId?: string
-  /** What the reader of its stream says that it can do. */
+  /** The capabilities that the reader of its stream names. */
   readonly streamCapabilities?: readonly string[]
   /** Present while its receiver is away and is tried again. */
   readonly retrying?: Retrying
@@ -78,7 +78,7 @@ export interface ReplayView {
 
 export type AttemptView = Omit<Attempt, 'isWithheld'>
 
-/** What the receiver answered to a test wake. */
+/** The answer of the receiver to a test wake. */
 export interface TestView {
   readonly eventId: string
   readonly attempt: AttemptView
@@ -111,7 +111,7 @@ export interface DeliveryView {
   readonly nextAttemptAt?: string
   /** The highest step that the reader of a stream has reported; null: none. */
   readonly step: ReceiptStep | null
-  /** What it has reported, the oldest first. */
+  /** The steps that it has reported, the oldest first. */
   readonly steps?: readonly WakeStepView[]
   readonly createdAt: string
   readonly updatedAt: string
