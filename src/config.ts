@@ -64,7 +64,7 @@ export interface Config {
   /** How long a session may be silent. */
   readonly sessions: { readonly timeoutMs: number }
   readonly a2a: { readonly blockingTimeoutMs: number }
-  /** Who may read `/metrics`: everybody who reaches it, operators with a key, or nobody. */
+  /** The readers of `/metrics`: everybody who reaches it, operators with a key, or nobody. */
   readonly metrics: (typeof metricsChoices)[number]
   /** The OTLP collector that spans are sent to. Undefined: there are none. */
   readonly otlpEndpoint: string | undefined

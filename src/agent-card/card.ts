@@ -29,7 +29,7 @@ export interface CardPlace {
   grpcTarget?: string
   /** The issuers whose tokens are accepted beside API keys. */
   issuers?: readonly CardIssuer[]
-  /** Whether every client must present a certificate too. */
+  /** True when every client must present a certificate too. */
   needsCertificate?: boolean
 }
 

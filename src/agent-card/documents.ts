@@ -157,7 +157,7 @@ function legacySubset(card: AgentCard): AgentCard {
 /** The fields that the extended card adds to the public one. */
 interface ExtendedSubject extends CardSubject {
   aliases: readonly string[]
-  /** Who may address the agent: a JSON value, passed on as registered. */
+  /** The callers that may address the agent: a JSON value, passed on as registered. */
   access: unknown
 }
 

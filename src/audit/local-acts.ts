@@ -13,7 +13,7 @@ import { writeAudit } from './audit-store.ts'
 import type { AuditRecord } from './entry.ts'
 import { printable } from './printable.ts'
 
-/** What a command did to a store or its keys without a gateway. Its rights are those of a user of the machine, not those of a key. */
+/** The act of a command on a store or its keys without a gateway. Its rights are those of a user of the machine, not those of a key. */
 export interface LocalAct {
   readonly operation: 'adminKey.rotate' | 'cardKey.rotate' | 'store.rekey' | 'store.migrate'
   readonly target: string

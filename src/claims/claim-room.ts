@@ -65,7 +65,7 @@ export async function requireRoomToReceive(
 }
 
 /**
- * Whether an owner has fewer claims than `max`, once those on finished tasks have ended. Near `max` it locks the owner, so that each of
+ * True when an owner has fewer claims than `max`, once those on finished tasks have ended. Near `max` it locks the owner, so that each of
  * several claims at the same time, here and at other gateways, counts the ones before it.
  */
 async function hasRoom(
@@ -110,7 +110,7 @@ async function countClaims(db: Reader, range: Range): Promise<number> {
   return (await db.get(counted, range))?.count ?? 0
 }
 
-/** Whether an owner has a claim whose ref is a finished task. */
+/** True when an owner has a claim whose ref is a finished task. */
 async function hasFinishedClaim(db: Reader, { projectId, ownerId }: Omit<Range, 'limit'>): Promise<boolean> {
   return (await db.get(finishedOfOwner, { projectId, ownerId, limit: 1 })) !== undefined
 }

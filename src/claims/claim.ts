@@ -22,7 +22,7 @@ export function stalenessOf(claim: Claim, now: number): string | undefined {
   return `${claim.owner} has been silent since ${new Date(claim.lastSeenAt).toISOString()}`
 }
 
-/** What a caller does with a ref that it asks for. */
+/** The step of a caller with a ref that it asks for. */
 type ClaimStep =
   | { readonly act: 'take' }
   | { readonly act: 'renew' }

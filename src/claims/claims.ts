@@ -29,7 +29,7 @@ export function claimRef(context: ClaimContext, caller: Caller, ref: string): Pr
   })
 }
 
-/** What a claim takes in the store, in bytes, with its events. It counts for who made it, and stays counted: time alone ends no claim. */
+/** The bytes of a claim in the store, with its events. They count for its maker, and stay counted: time alone ends no claim. */
 const claimBytes = 256
 
 /** Reads the claim and changes it; undefined when another transaction changed it in between. */

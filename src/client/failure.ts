@@ -1,6 +1,6 @@
 import type { JsonObject } from '../lib/json.ts'
 
-/** What scripts rely on: docs/cli.md has the same table. */
+/** The exit codes that scripts rely on: docs/cli.md has the same table. */
 export const exitCodes = {
   ok: 0,
   refused: 1,

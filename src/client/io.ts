@@ -17,9 +17,9 @@ export interface Io {
   readonly fetch?: Fetch
   /** Aborts on Ctrl-C or SIGTERM. */
   readonly signal?: AbortSignal
-  /** Whether standard output is a terminal: a person reads it. */
+  /** True when standard output is a terminal: a person reads it. */
   readonly isTerminal?: boolean
-  /** Whether standard output is a terminal that wants colour. */
+  /** True when standard output is a terminal that wants colour. */
   readonly color?: boolean
   readonly columns?: number
 }

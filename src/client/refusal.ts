@@ -3,7 +3,7 @@ import type { FetchResponse } from './client-fetch.ts'
 import { type KeyUse, Refused } from './failure.ts'
 import { problemOfRpc } from './rpc-problem.ts'
 
-/** What is known of the call that was refused. */
+/** The known facts of the call that was refused. */
 interface RefusedWith {
   /** Where its key came from; undefined: it had none. */
   readonly keySource: string | undefined

@@ -41,7 +41,7 @@ export type InputOf<Name extends RouteName> =
 /** How a call travels. */
 export interface Transport {
   readonly headers?: Record<string, string>
-  /** What the call does with the mail that waits (default: it counts it). `all`: the answer takes it. Source: D11. */
+  /** The part of the waiting mail that the call takes (default: it counts it). `all`: the answer takes it. Source: D11. */
   readonly mail?: 'all' | 'count' | 'none'
   /** 0: no timeout. */
   readonly timeoutMs?: number

@@ -41,13 +41,13 @@ class Handlers implements ClusterHandlers {
 export interface Cluster extends AsyncDisposable {
   /** This gateway's id. The owner names of its leases begin with it. */
   readonly id: string
-  /** Whether no other gateway can have taken over this gateway's leases. */
+  /** True when no other gateway can have taken over this gateway's leases. */
   areLeasesSafe(): boolean
-  /** Whether this gateway's clock agrees with that of the store. If not, it ends nothing that is others'. */
+  /** True when this gateway's clock agrees with that of the store. If not, it ends nothing that is others'. */
   isClockRight(): boolean
-  /** Whether other gateways share the work. */
+  /** True when other gateways share the work. */
   hasPeers(): boolean
-  /** Whether this gateway is the one that does a sweep now. */
+  /** True when this gateway is the one that does a sweep now. */
   holdsSweepLease(name: string): Promise<boolean>
   /** Calls these handlers for what the other gateways report. Call it before `start`. */
   on(handlers: Partial<ClusterHandlers>): void
@@ -73,7 +73,7 @@ interface ClusterOptions {
   readonly databaseUrl: string | undefined
   /** The Redis server that carries messages between the gateways; undefined: PostgreSQL carries them. */
   readonly busUrl: string | undefined
-  /** What all gateways of a store have in common and no other store has: hexadecimal. */
+  /** The name that all gateways of a store have in common and no other store has: hexadecimal. */
   readonly storeName: string
   /** Requeues the leases of a gateway that is gone. Returns how many subscriptions fell due. */
   readonly requeueLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>

@@ -6,7 +6,7 @@ import { deadMs, listGateways, removeDeadGateway, removeGateway, saveHeartbeat }
 /** A clock that differs more from that of the store is wrong: what it calls expired or silent may be neither. */
 const offsetMaxMs = 5_000
 
-/** Whether the gateway's clock agrees with that of the store. A change is logged once. */
+/** Compares the gateway's clock with that of the store. A change is logged once. */
 class ClockCheck {
   readonly #log: Logger
   #isRight = true
@@ -72,14 +72,14 @@ export class Membership implements AsyncDisposable {
     this.#loop ??= this.#run()
   }
 
-  /** Whether no other gateway can have taken over this gateway's leases. */
+  /** True when no other gateway can have taken over this gateway's leases. */
   readonly areLeasesSafe = (): boolean => Math.abs(this.#context.clock.now() - this.#seenAt) < leasesSafeMs
 
-  /** Whether the clock agreed with that of the store at the last heartbeat. */
+  /** True when the clock agreed with that of the store at the last heartbeat. */
   readonly isClockRight = (): boolean => this.#clockCheck.isRight
 
   /**
-   * Whether this gateway may end what is others': its clock agrees with that of the store, and was not set since. If the last heartbeat
+   * True when this gateway may end what is others': its clock agrees with that of the store, and was not set since. If the last heartbeat
    * is too old to say so, it writes another.
    */
   readonly isSureOfTime = async (): Promise<boolean> => {
@@ -87,7 +87,7 @@ export class Membership implements AsyncDisposable {
     return this.isClockRight() && this.areLeasesSafe()
   }
 
-  /** Whether there were other gateways at the last heartbeat. */
+  /** True when there were other gateways at the last heartbeat. */
   readonly hasPeers = (): boolean => this.#count > 1
 
   /** Stops the heartbeat and releases this gateway's leases. */

@@ -12,7 +12,7 @@ export interface Message {
   readonly changed: readonly string[]
   /** Keys and agents that were revoked: what is open under them ends. */
   readonly revoked: readonly string[]
-  /** Whether a subscription is due, for the first gateway that has room. */
+  /** True when a subscription is due, for the first gateway that has room. */
   readonly due: boolean
 }
 

@@ -51,7 +51,7 @@ export class ClusterMessages implements AsyncDisposable {
     this.#sweeping ??= this.#sweep(this.#bus.start((message) => this.#receive(message)))
   }
 
-  /** Whether the last test message came through. */
+  /** True when the last test message came through. */
   get isAlive(): boolean {
     return !this.#isLost
   }

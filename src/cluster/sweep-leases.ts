@@ -34,7 +34,7 @@ export class SweepLeases {
     this.#isSureOfTime = isSureOfTime
   }
 
-  /** Whether this owner holds the lease of a sweep. Queries the store a few times a minute, however often it is called. */
+  /** True when this owner holds the lease of a sweep. Queries the store a few times a minute, however often it is called. */
   readonly holds = async (name: string): Promise<boolean> => {
     if (!(await this.#isSureOfTime())) return false
     const known = this.#known.get(name)

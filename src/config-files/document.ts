@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 /** A value as configuration files hold it. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value }
 
-/** What a harness needs in one of its files: a property of an object, or an element of an array. Objects and arrays above it are made. */
+/** The piece that a harness needs in one of its files: a property of an object, or an element of an array. Objects and arrays above it are made. */
 export interface Piece {
   readonly kind: 'property' | 'element'
   readonly path: readonly string[]
@@ -55,7 +55,7 @@ export function positionOf(text: string, offset: number): { line: number; column
   return { line: lines.length, column: lines.at(-1)!.length + 1 }
 }
 
-/** What a value has at a path; undefined without it. Only own properties count. */
+/** Returns the value at a path; undefined without it. Only own properties count. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   let found = value
   for (const step of path) {
@@ -65,7 +65,7 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   return found
 }
 
-/** Whether two values are the same. Parsers differ in the prototypes of their objects, which do not count. */
+/** True when two values are the same. Parsers differ in the prototypes of their objects, which do not count. */
 export function sameValue(one: unknown, other: unknown): boolean {
   if (!isContainer(one) || !isContainer(other)) return isDeepStrictEqual(one, other)
   if (Array.isArray(one) !== Array.isArray(other)) return false
@@ -80,7 +80,7 @@ function isContainer(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !(value instanceof Date)
 }
 
-/** Whether a document has exactly this piece. */
+/** True when a document has exactly this piece. */
 export function hasPiece(document: unknown, { kind, path, value }: Piece): boolean {
   const found = valueAt(document, path)
   if (kind === 'property') return sameValue(found, value)

@@ -7,16 +7,16 @@ import { readConfigFile, removeFile, replaceFile } from './config-file.ts'
 import type { Written } from './document.ts'
 import type { FormatName } from './formats.ts'
 
-/** Whether a harness is set up for the user everywhere, or for one project. */
+/** The scope of an installation: for the user everywhere, or for one project. */
 export type Scope = 'user' | 'project'
 
-/** What was written into one file, so that exactly that can be removed. */
+/** The record of the text that was written into one file, so that exactly that can be removed. */
 export interface FileRecord {
   readonly harness: string
   readonly scope: Scope
   readonly format: FormatName
   readonly written: readonly Written[]
-  /** Whether there was no file before. */
+  /** True when there was no file before. */
   readonly created: boolean
   /** The directories that were made for it. */
   readonly directories: readonly string[]

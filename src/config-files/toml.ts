@@ -58,7 +58,7 @@ export function removeToml(text: string, written: Written): Removal {
   return { outcome: 'changed', text }
 }
 
-/** Whether a text has the piece, and beside it exactly what `rest` has. */
+/** True when a text has the piece, and beside it exactly what `rest` has. */
 function isWith(text: string, rest: unknown, piece: Piece): boolean {
   const document = tryParse(text)
   if (rest === undefined || !hasPiece(document, piece)) return false

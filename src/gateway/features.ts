@@ -32,7 +32,7 @@ interface FeatureParts {
   readonly changed: (subscriptionId: string) => void
 }
 
-/** What each feature works with: here features that need each other meet. */
+/** Opens the features. Those that need each other meet here. */
 export function openFeatures(
   { mail: limits, sessions }: Pick<Config, 'mail' | 'sessions'>,
   parts: FeatureParts,

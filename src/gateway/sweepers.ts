@@ -13,7 +13,7 @@ interface Sweeps {
 interface SweeperContext {
   readonly clock: Clock
   readonly log: Logger
-  /** Whether this gateway does a shared sweep now. */
+  /** True when this gateway does a shared sweep now. */
   readonly holdsLease: (sweep: string) => Promise<boolean>
 }
 

@@ -17,7 +17,7 @@ export function createFindWaiting(db: Reader): FindWaiting {
   }
 }
 
-/** Whether anything waits for an agent. */
+/** True when anything waits for an agent. */
 export async function hasWaiting(db: Reader, agentId: string): Promise<boolean> {
   return (await hasUnread(db, agentId)) || hasOpenTasks(db, agentId)
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import { isOneLine } from '../lib/words.ts'
 
-/** What a harness says of its own conversation, as far as the gateway takes it. */
+/** A harness's own description of its conversation, as far as the gateway takes it. */
 export interface Conversation {
   readonly cwd?: string
   readonly sessionId?: string

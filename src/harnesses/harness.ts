@@ -29,7 +29,7 @@ export interface Harness {
   readonly hooks?: Hooks
   /** The way of the bridge into its sessions; absent: only the generic ways. */
   readonly adapter?: () => Promise<AdapterRow>
-  /** What the harness runs of ours inside a session, to take wakes from the bridge; absent: nothing. */
+  /** The program of ours that the harness runs inside a session, to take wakes from the bridge; absent: none. */
   readonly inside?: Inside
   /** The limit of its vendor that it names in a line of its output, at an instant in ms since the epoch; absent: it is not known how. Pure. */
   readonly limitIn?: (line: string, now: number) => UsageLimit | undefined
@@ -82,27 +82,27 @@ export interface WaitingProgram {
   readonly show: (wake: OutgoingWake) => void
 }
 
-/** What takes the wakes of `rouse bridge` in a session of a harness. */
+/** The parts of Rouse that take the wakes of `rouse bridge` in a session of a harness. */
 export const bridgeWays = ['plugin', 'hooks', 'extension'] as const
 export type BridgeWay = (typeof bridgeWays)[number]
 
-/** What `rouse install` writes for a harness, and what its user has to know. */
+/** The files that `rouse install` writes for a harness, and the hints for its user. */
 export interface Install {
   readonly files: (scope: Scope, wanted: Wanted) => readonly HarnessFile[]
   readonly scopes: readonly Scope[]
-  /** Whether it can call `/mcp` of the gateway with a key from its environment. */
+  /** True when it can call `/mcp` of the gateway with a key from its environment. */
   readonly http: boolean
   /** The effect of `--approve-tools`; absent: the harness never asks. */
   readonly approval?: string
-  /** What can take the wakes of the bridge in its sessions, the usual one first; absent: nothing of ours has to. */
+  /** The ways to take the wakes of the bridge in its sessions, the usual one first; absent: nothing of ours has to. */
   readonly bridgeWays?: (scope: Scope) => readonly BridgeWay[]
-  /** What to do after an installation with one of those. */
+  /** The next steps after an installation with one of those. */
   readonly bridgeNext?: readonly string[]
-  /** What to do after the installation. */
+  /** The next steps after the installation. */
   readonly next: readonly string[]
 }
 
-/** What the entries of a harness have to say. */
+/** The choices for the entries of a harness. */
 export interface Wanted {
   /** The words that start `rouse mcp` and `rouse hook`; the command itself is appended. */
   readonly launch: readonly string[]
@@ -110,9 +110,9 @@ export interface Wanted {
   readonly profile: readonly string[]
   /** The gateway's MCP address, for a harness that calls it itself; undefined: it starts `rouse mcp`. */
   readonly url?: string | undefined
-  /** Whether the harness may call our tools without asking the user. */
+  /** True when the harness may call our tools without asking the user. */
   readonly approve: boolean
-  /** What takes the wakes of the bridge; undefined: nothing does. */
+  /** The way to take the wakes of the bridge; undefined: nothing does. */
   readonly bridge?: BridgeWay | undefined
   readonly place: Place
 }
@@ -121,7 +121,7 @@ export interface Wanted {
 export interface HarnessFile {
   readonly path: string
   readonly format: FormatName
-  /** What is in it, for the user: `MCP server`. */
+  /** Its content, for the user: `MCP server`. */
   readonly holds: string
   readonly pieces: readonly Piece[]
 }

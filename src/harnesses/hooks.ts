@@ -2,9 +2,9 @@ import type { Io } from '../client/io.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { PresenceState } from '../words/presence.ts'
 
-/** What follows from an event of a harness. */
+/** The effects of an event of a harness. */
 export interface HookAct {
-  /** What the harness does from now on. */
+  /** The state of the harness from now on. */
   readonly state?: PresenceState
   /** The harness accepts text for the model: the waiting mail is listed. Source: S1-15. */
   readonly tellsMail?: true
@@ -18,7 +18,7 @@ export interface HookAct {
 
 /** The hooks of a harness: what `rouse hook` makes of its events. */
 export interface Hooks {
-  /** What follows from each event, by its name in lower case without separators. */
+  /** The effects of each event, by its name in lower case without separators. */
   readonly acts: Readonly<Record<string, HookAct | ((input: JsonObject) => HookAct)>>
   /** The event of a prompt, which the harness is about to give to the model, by its name as in `acts`. */
   readonly prompt: string
@@ -26,7 +26,7 @@ export interface Hooks {
   readonly contextOutput: (event: string, text: string) => JsonObject
   /** The size of the context, in tokens; absent, or undefined: it does not say. */
   readonly contextTokens?: (input: JsonObject) => number | undefined
-  /** Whether it was started without a user at its terminal; absent: it does not say, and a user is there. */
+  /** True when it was started without a user at its terminal; absent: it does not say, and a user is there. */
   readonly isUnattended?: (env: Io['env']) => boolean
 }
 
@@ -62,14 +62,14 @@ export const specificOutput = (hookEventName: string, additionalContext: string)
   hookSpecificOutput: { hookEventName, additionalContext },
 })
 
-/** What follows from an event; of an unknown event, nothing. Pure. Source: S1-8, S1-15. */
+/** Returns the effects of an event; of an unknown event, none. Pure. Source: S1-8, S1-15. */
 export function actOf({ acts }: Pick<Hooks, 'acts'>, event: string, input: JsonObject): HookAct {
   const name = bareName(event)
   const act = Object.hasOwn(acts, name) ? acts[name]! : nothing
   return typeof act === 'function' ? act(input) : act
 }
 
-/** Whether the event is that of a prompt. Pure. */
+/** True when the event is that of a prompt. Pure. */
 export function beginsTurn({ prompt }: Pick<Hooks, 'prompt'>, event: string): boolean {
   return bareName(event) === prompt
 }

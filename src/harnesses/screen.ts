@@ -8,7 +8,7 @@ export interface Screen {
   readonly composerEnd: RegExp
   /** Where its composer has a frame: the row above it. A prompt in a transcript has none. */
   readonly composerBegin?: RegExp
-  /** What the composer shows while it is empty, where that is not drawn faint. */
+  /** The text of the composer while it is empty, where that is not drawn faint. */
   readonly placeholder?: RegExp
   /** Decoration at the ends of the composer's rows. */
   readonly edge?: RegExp

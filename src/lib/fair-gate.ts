@@ -55,7 +55,7 @@ export class FairGate {
     if (slow) this.#slow.leave(slow)
   }
 
-  /** What waits for the target goes where it now belongs. */
+  /** The callers that wait for the target go where it now belongs. */
   #setSlow(payer: Payer, target: string, isSlow: boolean): void {
     const usual = this.#usual.placeOf(payer, target)
     if (usual.isSlow === isSlow) return

@@ -1,4 +1,4 @@
-/** Who pays for a place: an agent, and the project in which it does so. */
+/** The payer of a place: an agent, and the project in which it acts. */
 export interface Payer {
   readonly projectId: string
   readonly agentId: string
@@ -39,7 +39,7 @@ class Share {
 export class Place extends Share {
   readonly target: Share
   readonly waiting = new Set<(how: 'taken' | 'moved') => void>()
-  /** Whether the target has kept the agent waiting, and was not prompt since. */
+  /** True when the target has kept the agent waiting, and was not prompt since. */
   isSlow = false
 
   constructor(agent: Share, limit: number, target: Share) {

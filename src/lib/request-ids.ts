@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** What a proxy may call a request. Anything else could be made to look like another line of the log. */
+/** The ids that a proxy may give a request. Anything else could be made to look like another line of the log. */
 const foreignId = /^[\w.:-]{1,64}$/
 
 /** Returns the id of a request: the one that a proxy gave, otherwise a new one that no other process gives. */

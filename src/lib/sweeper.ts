@@ -16,7 +16,7 @@ interface SweeperOptions {
   readonly clock: Clock
   /** Called when a pass has failed. The next pass comes as planned. */
   readonly failed: (error: unknown, sweep: string) => void
-  /** Whether this gateway does the sweep now. Default: always. */
+  /** True when this gateway does the sweep now. Default: always. */
   readonly holdsLease?: (sweep: string) => Promise<boolean>
 }
 

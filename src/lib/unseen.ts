@@ -3,7 +3,7 @@
  * carry any bytes. This file alone says which they are.
  */
 
-/** What has no shape of its own: bidirectional controls, joiners, fillers, variation selectors, tags, half surrogate pairs. */
+/** Characters without a shape of their own: bidirectional controls, joiners, fillers, variation selectors, tags, half surrogate pairs. */
 const formats = String.raw`\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}`
 /** Formats with a shape: the signs before Arabic, Syriac and Kaithi numbers, and the end of a verse. */
 const shapes = String.raw`\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\u{110bd}\u{110cd}`
@@ -33,7 +33,7 @@ const joined = String.raw`(?!${format})[\u0640\u064b-\u0655\u0670${scripts.map((
 const joiner = String.raw`[\u200c\u200d]`
 const picture = String.raw`[\p{Extended_Pictographic}\p{Emoji_Modifier}]`
 
-/** What people type. Each has a character of its own that is seen before it, so that no two of them are neighbours but the last two. */
+/** Characters that people type. Each has a character of its own that is seen before it, so that no two of them are neighbours but the last two. */
 const typed = [
   // Between characters of which one is of these scripts: `می‌خواهم`, `PDF‌ها`, `ක්‍ෂ`.
   `(?<=${joined})${joiner}(?=${seen})`,

@@ -1,12 +1,12 @@
 import { cutText } from './cut-text.ts'
 import { codeOf, unseenIn, withoutFormats } from './unseen.ts'
 
-/** Whether UTF-8 and both stores can hold the text: no unpaired surrogate and no U+0000. */
+/** True when UTF-8 and both stores can hold the text: no unpaired surrogate and no U+0000. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** Whether the text is one line that looks the same to a person at a terminal and to a model. */
+/** True when the text is one line that looks the same to a person at a terminal and to a model. */
 export function isOneLine(text: string): boolean {
   return unseenIn(text) === undefined
 }

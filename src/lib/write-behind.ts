@@ -25,7 +25,7 @@ export class WriteBehind implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Whether the last write has begun. */
+  /** True when the last write has begun. */
   get isClosed(): boolean {
     return this.#isClosed
   }

@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs'
 const gatherMs = 100
 /** When a reader that was slow is tried again. */
 const retryMs = 10
-/** What waits for a slow reader, in characters. Further lines are dropped and counted. */
+/** The most that waits for a slow reader, in characters. Further lines are dropped and counted. */
 const waitingMax = 1024 * 1024
 /** How long a slow reader is waited for at the end of the program. */
 const endMs = 1_000
@@ -35,7 +35,7 @@ export class DescriptorOutput implements LogOutput {
   readonly #options: Options
   /** Lines that were not written yet. */
   #lines = ''
-  /** What is left of lines of which a part was written. */
+  /** The rest of lines of which a part was written. */
   #begun: Buffer = Buffer.alloc(0)
   #dropped = 0
   #timer: NodeJS.Timeout | undefined
@@ -70,7 +70,7 @@ export class DescriptorOutput implements LogOutput {
     clearTimeout(this.#timer)
   }
 
-  /** Whether there is something to write. */
+  /** True when there is something to write. */
   #next(): boolean {
     if (this.#begun.length > 0) return true
     if (this.#dropped > 0) this.#lines += this.#options.dropped(this.#dropped)

@@ -4,11 +4,11 @@ export interface Logger {
   info(fields: object, event: string): void
   warn(fields: object, event: string): void
   error(fields: object, event: string): void
-  /** Whether lines of this level are written. A logger without it writes all of them. It never changes. */
+  /** True when lines of this level are written. A logger without it writes all of them. It never changes. */
   shows?(level: 'debug' | 'info'): boolean
 }
 
-/** Whether a line is worth building: what the level hides must cost nothing. */
+/** True when a line is worth building: what the level hides must cost nothing. */
 export function isShown(log: Logger, level: 'debug' | 'info'): boolean {
   return log.shows?.(level) ?? true
 }

@@ -61,7 +61,7 @@ async function append(directory: string, name: string, text: string): Promise<vo
   }
 }
 
-/** Whether a crash has left half a line. */
+/** True when a crash has left half a line. */
 async function endsInLine(file: FileHandle): Promise<boolean> {
   const { size } = await file.stat()
   if (size === 0) return false

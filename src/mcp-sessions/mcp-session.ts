@@ -17,7 +17,7 @@ export interface McpSession {
   readonly protocolVersion: string
   /** The params of its `initialize` request. */
   readonly initialize: InitializeParams
-  /** What `logging/setLevel` set; null: the client has not set it. */
+  /** The level that `logging/setLevel` set; null: the client has not set it. */
   readonly logLevel: LogLevel | null
   /** The URIs of `resources/subscribe`. */
   readonly resources: readonly string[]
@@ -26,7 +26,7 @@ export interface McpSession {
   readonly lastUsedAt: number
 }
 
-/** What a client says when it begins a session. */
+/** The parameters with which a client begins a session. */
 export interface InitializeParams {
   readonly protocolVersion: string
   readonly capabilities: {
@@ -47,7 +47,7 @@ export function nameOfSession(mcpSessionId: string): string {
   return hashSecret(mcpSessionId)
 }
 
-/** Whether a message of a level is sent to a session. Without a set level every message is. */
+/** True when a message of a level is sent to a session. Without a set level every message is. */
 export function isLogged(session: Pick<McpSession, 'logLevel'>, level: LogLevel): boolean {
   return session.logLevel === null || logLevels.indexOf(level) >= logLevels.indexOf(session.logLevel)
 }

@@ -11,7 +11,7 @@ const recoveries = ['nudge', 'restart'].flatMap((mode) =>
   ['ordered', 'cleared', 'abandoned', 'failed', 'refused', 'withdrawn'].map((change) => `${mode} ${change}`),
 )
 
-/** What can be known of an attempt at a wake. */
+/** The known facts of an attempt at a wake. */
 export interface AttemptFacts {
   /** The harness target, or `push`. */
   readonly target: string
@@ -23,7 +23,7 @@ export interface AttemptFacts {
 }
 
 /**
- * What the gateway counts: plain numbers in memory, whoever reads them. Every series has a bounded number of labels, and no label is a
+ * The counts of the gateway: plain numbers in memory, whoever reads them. Every series has a bounded number of labels, and no label is a
  * name, an id or a word of a peer.
  */
 export class Metrics {

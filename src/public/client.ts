@@ -24,7 +24,7 @@ export interface ClientOptions {
   readonly project?: string
 }
 
-/** What an agent does over REST. Every call rejects with a `GatewayError`. For A2A use an A2A client. */
+/** The acts of an agent over REST. Every call rejects with a `GatewayError`. For A2A use an A2A client. */
 export interface Client {
   /** Sends mail. */
   send(mail: NewMail): Promise<SentMail>

@@ -50,7 +50,7 @@ export interface Config {
   readonly mail: { readonly perMinute: number; readonly stormTurns: number; readonly stormMessages: number }
   readonly sessions: { readonly timeoutMs: number }
   readonly a2a: { readonly blockingTimeoutMs: number }
-  /** Who may read `/metrics`: everybody who reaches it, operators with a key, or nobody. */
+  /** The readers of `/metrics`: everybody who reaches it, operators with a key, or nobody. */
   readonly metrics: 'open' | 'key' | 'off'
   readonly otlpEndpoint: string | undefined
   readonly logLevel: string
@@ -62,7 +62,7 @@ export interface Log {
   info(fields: object, event: string): void
   warn(fields: object, event: string): void
   error(fields: object, event: string): void
-  /** Whether lines of a level are written at all. */
+  /** True when lines of a level are written at all. */
   shows?(level: 'debug' | 'info'): boolean
 }
 

@@ -1,4 +1,4 @@
-/** What the REST API sends and takes, as far as the client names it. Instants are ISO 8601. It depends on nothing. */
+/** The shapes that the REST API sends and takes, as far as the client names them. Instants are ISO 8601. It depends on nothing. */
 
 export type TaskState =
   | 'submitted'
@@ -29,7 +29,7 @@ export interface A2aMessage {
 export interface Task {
   readonly id: string
   readonly contextId: string
-  /** What a move names: it fails if the task has moved on. */
+  /** The version of the task that a move names: it fails if the task has moved on. */
   readonly version: number
   readonly state: TaskState
   /** `@donna` */
@@ -143,7 +143,7 @@ export interface NewSubscription {
   /** Seconds that wakes gather for, 0 to 300. */
   readonly coalesceWindow?: number
   readonly coalesceMode?: 'window' | 'leading'
-  /** Whether the agent is woken by what it did itself too. */
+  /** True: the agent is woken by its own acts too. */
   readonly includeOwn?: boolean
   /** `@donna`: for whom, where the key is not that agent's. */
   readonly agentIdentity?: string

@@ -77,7 +77,7 @@ function translatedV4(ip: Ip): ipaddr.IPv4 | undefined {
   return isIn(wellKnownNat64, ip) ? v4At(ip.toByteArray(), [12, 13, 14, 15]) : mappedV4(ip)
 }
 
-/** Whether `ip` carries an ISATAP interface identifier (RFC 5214): a tunnel to an IPv4 under any prefix. */
+/** True when `ip` carries an ISATAP interface identifier (RFC 5214): a tunnel to an IPv4 under any prefix. */
 function isIsatap(ip: Ip): boolean {
   if (ip.kind() === 'ipv4') return false
   const [u, v, w, x] = ip.toByteArray().slice(8, 12)

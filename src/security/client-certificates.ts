@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts'
 const lookEveryMs = 60_000
 
 /**
- * Whether the client of a connection has presented a certificate that the CAs have signed and that is valid now. `authorized` alone is
+ * True when the client of a connection has presented a certificate that the CAs have signed and that is valid now. `authorized` alone is
  * not enough: it says what was true at a handshake, and Node sets it for every resumed session of TLS 1.3, even one that began without
  * a certificate.
  */

@@ -5,13 +5,13 @@ import type { Watched } from './deadlines.ts'
 const bodyBytesMax = 64 * 1024
 const snippetBytesMax = 2 * 1024
 
-/** What was answered to a request. */
+/** The answer to a request. */
 export interface Answer {
   readonly status: number
   readonly retryAfter: string | undefined
   /** The first 2 KiB of the body as text. */
   readonly snippet: string
-  /** What was wrong with its body: it broke off, was cut, or has another length than was announced. */
+  /** The fault of its body: it broke off, was cut, or has another length than was announced. */
   readonly fault: Error | undefined
 }
 

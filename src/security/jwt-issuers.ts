@@ -57,7 +57,7 @@ export interface JwtIssuer {
     readonly role?: string | undefined
     /** The projects of an operator. */
     readonly projects?: string | undefined
-    /** What the token may be used for. */
+    /** The scopes of the token. */
     readonly scopes?: string | undefined
   }
   /** The projects for which the issuer is accepted. `*`: all of them; only such an issuer can make admins. */

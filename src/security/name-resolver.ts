@@ -80,7 +80,7 @@ export class NameResolver {
     this.#lookupWaitMs = options.lookupWaitMs ?? lookupWait.max * 1000
   }
 
-  /** Whether a name's addresses are known without a query. */
+  /** True when a name's addresses are known without a query. */
   isKnown(hostname: string): boolean {
     return Array.isArray(this.#known(plain(hostname)))
   }

@@ -7,7 +7,7 @@ import type { ProxyTunnels } from './proxy-tunnels.ts'
 interface OriginPoolsOptions {
   /** Makes the look-up of one origin: `payer` returns on whose account it runs, `dialling` is called with the address to be dialled. */
   lookup: (payer: () => Payer, dialling: (addresses: readonly LookupAddress[]) => void) => LookupFunction
-  /** Whether an address is public. */
+  /** True when an address is public. */
   isPublic: (address: string) => boolean
   /** Undefined: every address is dialled. */
   tunnels?: ProxyTunnels | undefined
@@ -24,7 +24,7 @@ export interface OriginPool {
   readonly openedBy: string
   /** The agent of the last request: a new connection is opened on its account. */
   payer: Payer
-  /** Whether all addresses dialled so far are public. */
+  /** True when all addresses dialled so far are public. */
   isPublic: boolean
 }
 
@@ -47,7 +47,7 @@ export class OriginPools {
     return this.#pools.size
   }
 
-  /** Whether a connection to `origin` is open and idle. */
+  /** True when a connection to `origin` is open and idle. */
   hasFree(origin: string): boolean {
     return (this.#pools.get(origin)?.pool.stats.free ?? 0) > 0
   }

@@ -53,9 +53,9 @@ export interface OutboundResponse {
   retryAfter?: string
   /** The first 2 KiB of the body as text. */
   bodySnippet: string
-  /** What was wrong with the body. */
+  /** The fault of the body. */
   fault?: string
-  /** Whether the answer came from a public address. */
+  /** True when the answer came from a public address. */
   isPublic: boolean
   durationMs: number
 }

@@ -54,7 +54,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** Whether every user of this machine may read a file. */
+/** True when every user of this machine may read a file. */
 export function isOpenToOthers(path: string): boolean {
   const stats = ownUid() === -1 ? undefined : statSync(path, { throwIfNoEntry: false })
   return stats !== undefined && (stats.mode & others) !== 0

@@ -10,7 +10,7 @@ interface TunnelOptions {
   readonly proxy: URL
   readonly log: Logger
   readonly timeoutMs: number
-  /** Whether an address is public. All others are dialled without the proxy, in whose network they may mean another machine. */
+  /** True when an address is public. All others are dialled without the proxy, in whose network they may mean another machine. */
   readonly isPublic: (address: string) => boolean
 }
 

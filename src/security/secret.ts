@@ -5,7 +5,7 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret)
 }
 
-/** What a secret is compared by, in constant time: digests have one length. */
+/** Returns the digest by which a secret is compared, in constant time: digests have one length. */
 export function digestOf(secret: string): Buffer {
   return hash('sha256', secret, 'buffer')
 }
@@ -55,7 +55,7 @@ export class SecretBox {
     return this.#keys.map(({ id }) => id)
   }
 
-  /** Whether a text was encrypted with one of these keys. */
+  /** True when a text was encrypted with one of these keys. */
   knows(text: string): boolean {
     return this.#keys.some(({ id }) => id === keyIdOf(text))
   }

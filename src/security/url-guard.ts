@@ -33,12 +33,12 @@ export function isLocalhost(host: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }
 
-/** Whether a host (a name, an address, or an address in a URL's brackets) is the loopback of this machine. */
+/** True when a host (a name, an address, or an address in a URL's brackets) is the loopback of this machine. */
 export function isLoopbackHost(host: string): boolean {
   return isLocalhost(host) || /^(\[?::1\]?|127(\.\d{1,3}){3})$/.test(host)
 }
 
-/** Whether a host stands for every address of a machine: `0.0.0.0`, `::` and their other spellings. Clients cannot use it. */
+/** True when a host stands for every address of a machine: `0.0.0.0`, `::` and their other spellings. Clients cannot use it. */
 export function isWildcardHost(host: string): boolean {
   const bare = host.replace(/^\[|\]$/g, '')
   const { hostname } = parseUrl(`http://${bare.includes(':') ? `[${bare}]` : bare}`) ?? {}

@@ -7,7 +7,7 @@ export interface SessionContext extends Core {
   readonly timeoutMs: number
   /** Returns the mail that waits for an agent and marks it as delivered, in the transaction that starts its session. Source: S2-11. */
   readonly drain: (tx: Transaction, agentId: string, sessionId: string) => Promise<readonly object[]>
-  /** Whether unread mail or open tasks wait for an agent. */
+  /** True when unread mail or open tasks wait for an agent. */
   readonly hasWaiting: (db: Reader, agentId: string) => Promise<boolean>
   /** Puts a signal into mailboxes, in the transaction of the change that it announces. Called last. */
   readonly announce: Announce

@@ -23,7 +23,7 @@ import { requireCapabilitiesSize } from './capabilities-size.ts'
 import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
 
-/** What a harness says about itself. `startedAt`: when its process started, in ms since the epoch. */
+/** The harness's own description. `startedAt`: when its process started, in ms since the epoch. */
 interface SessionInput {
   readonly surface: string
   readonly capabilities?: readonly string[] | undefined

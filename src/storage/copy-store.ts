@@ -20,7 +20,7 @@ interface CopyOptions {
   readonly signal?: AbortSignal
 }
 
-/** What was copied and then verified in the target. */
+/** The rows that were copied and then verified in the target. */
 export interface Copy {
   readonly tables: readonly { readonly name: string; readonly rows: number }[]
   readonly logHeads: readonly LogHead[]

@@ -14,9 +14,9 @@ export interface Statement<Params extends object = object, Row = unknown> {
   readonly sql: SQL
   /** The rows that the statement locks until the end of the transaction. */
   readonly locks?: LockedRows
-  /** Whether the statement locks the log of a project until the end of the transaction. */
+  /** True when the statement locks the log of a project until the end of the transaction. */
   readonly takesLog?: boolean
-  /** Whether the statement goes before long reads. */
+  /** True when the statement goes before long reads. */
   readonly isFirst?: boolean
   /** Never set: it carries the types. */
   readonly types?: (params: Params) => Row
@@ -36,7 +36,7 @@ export function statement<Params extends object, Row = never>(text: SQL): Statem
 
 /**
  * Declares a statement that reads and locks one row by its `id`: no other transaction changes or locks it before this one ends.
- * What the transaction read of that row before may be old; use what this statement returns.
+ * The transaction may have read older values of that row before; use those that this statement returns.
  */
 export function lockingStatement<Params extends { id: string }, Row = never>(
   table: string,
@@ -69,7 +69,7 @@ export const skipLocked: SQL = sql.raw('/*postgres for update skip locked */')
 export const forUpdate: SQL = sql.raw('/*postgres for no key update */')
 
 /**
- * Whether a column is among the ids of a subquery. PostgreSQL runs it once: a bare subquery it may run more than once, and skip other
+ * The condition that a column is among the ids of a subquery. PostgreSQL runs it once: a bare subquery it may run more than once, and skip other
  * locked rows each time. It then looks up each id, also where it takes the table for a small one.
  */
 export const inOnce = (ids: SQL): SQL => sql`/*array*/in (${ids}/*array*/)`

@@ -47,7 +47,7 @@ interface ClockContext {
   readonly db: Database
   readonly clock: Clock
   readonly log: Logger
-  /** Whether the clock agrees with that of the store: if not, its own instants may be the wrong ones. */
+  /** True when the clock agrees with that of the store: if not, its own instants may be the wrong ones. */
   readonly isClockRight: () => boolean
 }
 

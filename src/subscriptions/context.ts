@@ -9,7 +9,7 @@ export interface SubscriptionContext extends Core {
   readonly newSigningKey: () => string
   /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never requested. */
   readonly checkUrl: (url: string, field: string) => void
-  /** Whether unread mail or open tasks wait for an agent. */
+  /** True when unread mail or open tasks wait for an agent. */
   readonly hasWaiting: (db: Reader, agentId: string) => Promise<boolean>
   /** Notifies the dispatcher that a subscription has changed: its run ends, and a new one may be due. */
   readonly changed: (subscriptionId: string) => void

@@ -31,7 +31,7 @@ export interface UpdateInput {
   overlapSeconds?: number
 }
 
-/** What a change means for a subscription. */
+/** The effects of a change on a subscription. */
 export interface PlannedChange {
   readonly harnessTarget: HarnessTarget
   readonly metadata: TargetMetadata & Pick<WakeTarget, 'withoutSubjects'>
@@ -48,7 +48,7 @@ export interface PlannedChange {
   readonly startsAtHead: boolean
 }
 
-/** Whether an update sets another trigger or other filters. */
+/** True when an update sets another trigger or other filters. */
 export function reselects({ trigger, filters }: UpdateInput): boolean {
   return trigger !== undefined || filters !== undefined
 }
@@ -139,10 +139,10 @@ function requireTransition(from: SubscriptionStatus, to: SubscriptionStatus): vo
   })
 }
 
-/** What another target changes for a subscription. */
+/** The effects of another target on a subscription. */
 interface ChangeOfTarget {
   readonly isOther: boolean
-  /** What waited in front of the cursor can be sent from now on: as one digest. */
+  /** True: the events that waited in front of the cursor can be sent from now on, as one digest. */
   readonly opensChannel: boolean
   /** Everything was looked at and nothing more is sent: the cursor waits at the head of the log for a channel. */
   readonly closesIdle: boolean
@@ -150,7 +150,7 @@ interface ChangeOfTarget {
   readonly needsKey: boolean
 }
 
-/** Whether anything is sent for a subscription: its target has a channel, and that is connected where it has to be. */
+/** True when anything is sent for a subscription: its target has a channel, and that is connected where it has to be. */
 function isSentFor({ harnessTarget, status }: WakeSubscription): boolean {
   return isDeliverable(harnessTarget) && status !== 'waiting'
 }

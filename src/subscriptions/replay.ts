@@ -23,7 +23,7 @@ const readMax = 50_000
 /** Ranges that are looked up before other requests go on: a few ms. */
 const rangesAtOnce = 50
 
-/** What to send again: one delivery, a range of the log, or everything that failed since an instant (ms since the epoch). */
+/** The wakes to send again: one delivery, a range of the log, or everything that failed since an instant (ms since the epoch). */
 type ReplayInput =
   | { readonly eventId: string }
   | { readonly fromLogId: number; readonly toLogId: number }
@@ -86,7 +86,7 @@ async function requireReplayable(tx: Transaction, caller: Caller, id: string): P
 interface Range {
   readonly fromLogId: number
   readonly toLogId: number
-  /** Whether its outcome is on record. The cursor of a stream passes it a moment after its receipt. */
+  /** True when its outcome is on record. The cursor of a stream passes it a moment after its receipt. */
   readonly isDecided?: boolean
 }
 
@@ -124,7 +124,7 @@ async function eventsIn(db: Reader, subscription: WakeSubscription, ranges: read
   const logIds: number[] = []
   let read = 0
   for (const [index, { fromLogId, toLogId, isDecided }] of ranges.entries()) {
-    // What the cursor has not passed yet will be sent without a replay.
+    // Events that the cursor has not passed yet are sent without a replay.
     const upTo = isDecided ? toLogId : Math.min(toLogId, subscription.cursorLogId)
     if (fromLogId > upTo) continue
     for await (const { events, more } of scanPending(db, subscription, fromLogId - 1, { upTo })) {

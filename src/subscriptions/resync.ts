@@ -17,7 +17,7 @@ import { requireWatermark } from './watermark.ts'
 /** For how long a resync counts, in ms. The first page of a log is counted however long it takes. */
 const countMaxMs = 500
 
-/** What a resync answers. `countedTo`: present if not everything was counted: events after it are sent too. */
+/** The outcome of a resync. `countedTo`: present if not everything was counted: events after it are sent too. */
 interface Resynced {
   readonly subscriptionId: string
   readonly eventsReplayed: number
@@ -103,7 +103,7 @@ async function requireResyncable(
   return subscription
 }
 
-/** What a resync sends again. Nearly all of it is counted before the transaction: the log may be long. */
+/** The events that a resync sends again. Nearly all of them are counted before the transaction: the log may be long. */
 class Replay {
   readonly sinceLogId: number
   #eventsReplayed = 0

@@ -32,7 +32,7 @@ export async function sendTest(context: SubscriptionContext, caller: Caller, id:
   }
 }
 
-/** What came back of a test wake. */
+/** The outcome of a test wake. */
 export interface TestedWake extends Pick<TestAttempt, 'reported' | 'waitsSeconds'> {
   readonly eventId: string
   readonly attempt: Attempt

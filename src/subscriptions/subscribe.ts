@@ -112,7 +112,7 @@ async function announceWhatWaits(
   await announceWaiting(tx, id, tx.now + announceAfterMs)
 }
 
-/** What an operator listens to itself: the status of what it sent, its tasks, the signals of the engine, and what waits for it. */
+/** The triggers of an operator's own subscriptions: the status of its mail, its tasks, the signals of the engine, and what waits for it. */
 const ofOperator: readonly Trigger[] = [
   'MESSAGE_STATUS_CHANGED',
   'WAKE_RECEIPT',

@@ -19,7 +19,7 @@ export interface TargetMetadata {
   includeOwn?: boolean
   /** How long the receiver may be away before an event fails, in seconds, at most three days. Default: 1, 2 and 4 s. Source: D31. */
   retryForSeconds?: number
-  /** Whether the gateway tries the receiver while the subscription is degraded. Default: yes. Source: D37. */
+  /** True: the gateway tries the receiver while the subscription is degraded. Default: true. Source: D37. */
   probe?: boolean
 }
 

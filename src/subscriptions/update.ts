@@ -133,7 +133,7 @@ async function change(
     ...settings,
     ...columns,
     harnessTarget: plan.harnessTarget,
-    // Who has the signing key can write wakes, so a rotation counts as much as a destination.
+    // A holder of the signing key can write wakes, so a rotation counts as much as a destination.
     ...(plan.points || input.rotateSigningKey ? { keyId: caller.keyId } : {}),
     ...(plan.points ? { managedBy: managerOf(caller, before.agentId) } : {}),
     trigger: input.trigger ?? before.trigger,
@@ -142,7 +142,7 @@ async function change(
     updatedAt: tx.now,
   }
   if (plan.startsAtHead) await forgetEarlier(tx, id)
-  // What is kept as it was sent has subjects: it is made again.
+  // A payload that is kept as it was sent has subjects: it is made again.
   else if (plan.metadata.withoutSubjects && !before.target.withoutSubjects) await dropUnfinished(tx, id)
   await changeSettings(tx, before, after)
   await changeState(tx, before, after)
@@ -152,7 +152,10 @@ async function change(
   return { subscription: after, ...(signingKey && !plan.isByGrant ? { signingKey } : {}) }
 }
 
-/** What was requested or begun before goes nowhere else: replays, what waits for the owner, and emissions that are open. Source: D21. */
+/**
+ * Drops the wakes that were requested or begun before, so that they go nowhere else: replays, what waits for the owner, and emissions that
+ * are open. Source: D21.
+ */
 async function forgetEarlier(tx: Transaction, id: string): Promise<void> {
   await deleteReplays(tx, id)
   await announceNothing(tx, id)

@@ -2,7 +2,7 @@ import type { SpanContext } from '@opentelemetry/api'
 import type { SpanExporter } from '@opentelemetry/sdk-trace-base'
 import { readTraceparent } from '../lib/trace-parent.ts'
 
-/** What a span is about. */
+/** The subject of a span. */
 export interface SpanFacts {
   readonly name: string
   /** `server`: a call that the gateway answers. `client`: something that it sends. */

@@ -14,7 +14,7 @@ import { connectStream, disconnectStream, type StreamKey } from '../wakes/store/
 import { type ConnectingTarget, targets } from '../words/targets.ts'
 import type { WakeStreamContext } from './context.ts'
 
-/** What becomes of the others when one of the subscriptions cannot be read as the stream: all are refused, or it alone is left out. */
+/** The fate of the others when one of the subscriptions cannot be read as the stream: all are refused, or it alone is left out. */
 type Unfit = 'refuse' | 'leave-out'
 
 /**

@@ -168,7 +168,7 @@ export class StreamConnections implements AsyncDisposable {
   }
 }
 
-/** Whether a subscription is still read as a stream, and the store knows of none. */
+/** True when a subscription is still read as a stream, and the store knows of none. */
 function isForgotten(subscription: Subscription | undefined, target: ConnectingTarget): boolean {
   return subscription?.kind === 'wake' && subscription.harnessTarget === target && subscription.streamId === null
 }

@@ -3,7 +3,7 @@ import type { WakeStep } from '../wakes/rules/wake-history.ts'
 import { higherStep, meaningOf } from '../words/receipts.ts'
 import type { Hear, WakeStream } from './wake-stream.ts'
 
-/** What the reader of a stream has said about a test wake. */
+/** The words of the reader of a stream about a test wake. */
 export interface Heard {
   readonly hear: Hear
   /** The strongest step; undefined: none. */

@@ -43,7 +43,7 @@ export function noted(
   }
 }
 
-/** What the run that waits for a wake gets to know. Undefined: nothing was decided. Pure. */
+/** Returns the receipt for the run that waits for a wake. Undefined: nothing was decided. Pure. */
 export function receiptOf(
   before: Pick<ReportedDelivery, 'outcome' | 'attempts'>,
   after: Pick<ReportedDelivery, 'outcome' | 'attempts'>,

@@ -9,18 +9,18 @@ import type { WakeStreamContext } from './context.ts'
 import { noted, receiptOf, sayingOf } from './receipt-history.ts'
 import type { Receipt, WakeStream } from './wake-stream.ts'
 
-/** What a reader says about one wake. */
+/** The report of a reader about one wake. */
 export interface ReceiptInput {
   readonly eventId: string
   readonly step: ReceiptStep
   readonly detail?: string | undefined
-  /** What proved it, in the words of the reader. */
+  /** The proof, in the words of the reader. */
   readonly source?: string | undefined
   /** Of `written`: nothing more will be known. */
   readonly isFinal?: boolean | undefined
 }
 
-/** What the gateway has on record of a wake after a receipt; `unknown`: it has no such wake of the caller. */
+/** The record of the gateway for a wake after a receipt; `unknown`: it has no such wake of the caller. */
 export interface RecordedReceipt {
   readonly eventId: string
   readonly outcome: 'pending' | 'delivered' | 'written' | 'failed' | 'rejected' | 'unknown'

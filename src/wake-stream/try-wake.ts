@@ -9,7 +9,7 @@ interface Try {
   readonly clock: Clock
   readonly streams: WakeStreams
   readonly sign: () => SignedWake
-  /** What to do where no stream is connected. */
+  /** The remedy where no stream is connected. */
   readonly remedy: string
   /** How long it waits at most, in ms. */
   readonly waitMs: (stream: WakeStream) => number

@@ -3,7 +3,7 @@ import type { SignedWake } from '../wakes/channel.ts'
 import type { WakeStep } from '../wakes/rules/wake-history.ts'
 import type { DeliveryOutcome } from '../wakes/store/delivery-store.ts'
 
-/** What became of a wake, by its reader's receipt; `written`: no more will be known. */
+/** The outcome of a wake, by its reader's receipt; `written`: no more will be known. */
 export interface Receipt {
   readonly outcome: 'delivered' | 'written' | 'failed' | 'retry'
 }
@@ -36,7 +36,7 @@ export class WakeStream {
   readonly callerId: string
   readonly subscriptionIds: Set<string>
   readonly #reader: StreamReader
-  /** What its reader can do. */
+  /** The capabilities of its reader. */
   readonly capabilities: readonly StreamCapability[]
   readonly #open = new Map<
     string,
@@ -91,7 +91,7 @@ export class WakeStream {
     return receipt
   }
 
-  /** Whether a wake is on the stream and has no receipt yet. */
+  /** True when a wake is on the stream and has no receipt yet. */
   isOpen(eventId: string): boolean {
     return this.#open.has(eventId)
   }

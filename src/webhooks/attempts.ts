@@ -12,7 +12,7 @@ import { attemptsKept, isLong, retryForSecondsOf, trimmed } from '../wakes/rules
 import type { AttemptGate } from './attempt-gate.ts'
 import { type AttemptOutcome, afterAttempt, isDelivered } from './retry-policy.ts'
 
-/** What one attempt sends. */
+/** The request of one attempt. */
 export interface WebhookRequest {
   readonly url: string
   readonly headers: Record<string, string>

@@ -11,7 +11,7 @@ type NextStep =
   /** The receiver does not want it: the subscription degrades at once. */
   | { next: 'rejected'; reason: string }
 
-/** What a retry depends on: the time (for a Retry-After that is a date), and how long the receiver may be away. Instants in ms. */
+/** The facts that a retry depends on: the time (for a Retry-After that is a date), and how long the receiver may be away. Instants in ms. */
 interface RetryContext {
   readonly now: number
   /** When the first attempt was made. Default: now. */
@@ -21,7 +21,7 @@ interface RetryContext {
   readonly random: () => number
 }
 
-/** Whether an attempt delivered its event. */
+/** True when an attempt delivered its event. */
 export function isDelivered(outcome: AttemptOutcome): boolean {
   return judge(outcome).rule === 'delivered'
 }
@@ -32,7 +32,7 @@ export function afterAttempt(outcome: AttemptOutcome, attempt: number, context: 
   if (rule === 'delivered') return { next: 'delivered' }
   if (rule === 'rejected' || rule === 'failed') return { next: rule, reason }
   const requestedMs = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, context.now) : 0
-  // What does not count as an attempt waits as after the third one at most.
+  // A failure that does not count as an attempt waits as after the third one at most.
   const counted = rule === 'again' ? Math.min(attempt, attemptsMax - 1) : attempt
   const delayMs = retryDelayMs({ firstAt: context.now, ...context, attempt: counted, requestedMs })
   return delayMs === undefined ? { next: 'failed', reason } : { next: 'retry', delayMs }

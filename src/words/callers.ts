@@ -2,9 +2,9 @@
 export const operatorIdentity = '@operator'
 
 /**
- * What a key may do, in the order of power. `read`: reads and streams. `send`: mail, A2A sends, cancels. `work`:
- * the work of a harness: sessions, presence, task transitions, artifacts, mail status, claims. `manage`: subscriptions, push
- * configs, permissions, the agent's own description. `mint`: keys.
+ * The scopes of a key, in the order of power. `read`: reads and streams. `send`: mail, A2A sends, cancels. `work`: the work of a harness:
+ * sessions, presence, task transitions, artifacts, mail status, claims. `manage`: subscriptions, push configs, permissions, the agent's own
+ * description. `mint`: keys.
  */
 export const scopes = ['read', 'send', 'work', 'manage', 'mint'] as const
 export type Scope = (typeof scopes)[number]
@@ -42,5 +42,5 @@ export const permissionScopes = [
   'CAN_READ_MEMORIES_OF',
   'CAN_MANAGE_SUBSCRIPTIONS_OF',
 ] as const
-/** What a grantor allows a grantee to do. Source: S1-26, S1-45. */
+/** The act that a grantor allows a grantee. Source: S1-26, S1-45. */
 export type PermissionScope = (typeof permissionScopes)[number]

@@ -1,4 +1,4 @@
-/** Who may see an agent's card and send to it. Sending always takes a key. */
+/** The callers that may see an agent's card and send to it. Sending always takes a key. */
 export const accessLevels = ['public', 'project', 'private'] as const
 /**
  * `public`: anybody reads the card, any caller of any project sends. `project` (default): anybody reads the card,

@@ -1,5 +1,5 @@
 export const presenceStates = ['unknown', 'idle', 'active', 'waitingOnApproval', 'userTyping'] as const
-/** What a harness is doing. An input of routing, not a route. Source: S1-8. */
+/** The activity of a harness. An input of routing, not a route. Source: S1-8. */
 export type PresenceState = (typeof presenceStates)[number]
 
 export const presenceSources = [
@@ -10,16 +10,16 @@ export const presenceSources = [
   'os-ui-probe',
   'unknown',
 ] as const
-/** Who reports the presence. Source: S1-8. */
+/** The reporter of the presence. Source: S1-8. */
 export type PresenceSource = (typeof presenceSources)[number]
 
-/** What a harness is doing, according to its last report. */
+/** The activity of a harness, according to its last report. */
 export interface Presence {
   readonly state: PresenceState
   readonly source: PresenceSource
   /** The id of the running turn, if the harness reports it. */
   readonly activeTurnId: string | null
-  /** What the harness can do, as its session reports: `turn/start`, `turn/steer`, `append-only`, `has-telegram`, … */
+  /** The capabilities of the harness, as its session reports them: `turn/start`, `turn/steer`, `append-only`, `has-telegram`, … */
   readonly capabilities: readonly string[]
   /** When the state was reported, ms since the epoch; null: never. */
   readonly asOf: number | null
@@ -37,7 +37,7 @@ export interface ReportedPresence {
 }
 
 /**
- * Whether a report that comes with a sign of life replaces the last one. A client of tools sees the calls of a harness and nothing else
+ * True when a report that comes with a sign of life replaces the last one. A client of tools sees the calls of a harness and nothing else
  * of it, so its report gives way to any other: of a hook, a bridge, a person. Pure. Source: S1-8, D12.
  */
 export function replacesReport(source: PresenceSource, last: Pick<ReportedPresence, 'source' | 'presenceAt'>): boolean {

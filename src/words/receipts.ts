@@ -1,4 +1,4 @@
-/** What the reader of a stream reports about a wake, the weakest first, then the ends. A receipt never says more than was proven. */
+/** The reports of the reader of a stream about a wake, the weakest first, then the ends. A receipt never says more than was proven. */
 export const receiptSteps = [
   'accepted',
   'routed',
@@ -20,7 +20,7 @@ export const receiptSteps = [
 export type ReceiptStep = (typeof receiptSteps)[number]
 
 /**
- * What a step means for its wake. `open`: nothing is decided. `delivered`: the cursor passes it. `failed`: it is tried again, and
+ * The meaning of a step for its wake. `open`: nothing is decided. `delivered`: the cursor passes it. `failed`: it is tried again, and
  * counts against the receiver. `unfit`: it has failed, and says nothing about the receiver.
  */
 type Meaning = 'open' | 'delivered' | 'failed' | 'unfit'
@@ -40,7 +40,7 @@ const meanings: Readonly<Record<ReceiptStep, Meaning>> = {
   expired: 'unfit',
   misaddressed: 'unfit',
   dropped: 'unfit',
-  // Whether it arrived is not known: to send it again might start a second turn.
+  // It is not known if it arrived: to send it again might start a second turn.
   unknown: 'unfit',
   failed: 'failed',
 }
@@ -53,7 +53,7 @@ export function higherStep(known: ReceiptStep | null, reported: ReceiptStep): Re
   return receiptSteps.indexOf(reported) > receiptSteps.indexOf(known) ? reported : known
 }
 
-/** Whether a step says that bytes, or more, have arrived. Pure. */
+/** True when a step says that bytes, or more, have arrived. Pure. */
 export function isArrival(step: ReceiptStep | null | undefined): boolean {
   return step !== null && step !== undefined && (step === 'written' || meaningOf(step) === 'delivered')
 }

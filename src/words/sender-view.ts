@@ -4,8 +4,8 @@ import { surfaces } from './surfaces.ts'
 const genericWays = ['acp', 'tmux', 'osascript', 'exec'] as const
 
 /**
- * What a peer may read of a `source`: its first word, if it is one of these. What comes after it is the reader's own, and may name a
- * path or an address.
+ * The words of a `source` that a peer may read: its first one, if it is one of these. The rest is the reader's own, and may name a path or
+ * an address.
  */
 const sourceKinds: readonly string[] = [
   'bridge',
@@ -15,7 +15,7 @@ const sourceKinds: readonly string[] = [
   ...Object.values(surfaces).flatMap(({ harness }) => harness ?? []),
 ]
 
-/** What a peer may read of a `detail`: its first word, if it is one of these reasons. */
+/** The words of a `detail` that a peer may read: its first one, if it is one of these reasons. */
 const reasons = [
   'presence_unknown',
   'cannot_start_turn',

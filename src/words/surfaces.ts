@@ -1,8 +1,8 @@
-/** What a surface is: the kind of harness that a session speaks from. */
+/** The description of a surface: the kind of harness that a session speaks from. */
 interface Surface {
   /** The names that its clients of MCP give themselves. */
   readonly clients: RegExp
-  /** Whether a wake brings mail to it, so that an answer carries only what no wake brings. Source: S2-13. */
+  /** True when a wake brings mail to it, so that an answer carries only what no wake brings. Source: S2-13. */
   readonly isWoken?: true
   /** The name of its harness in the sources of receipts; absent: the bridge has no way of its own into it. */
   readonly harness?: string

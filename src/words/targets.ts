@@ -2,18 +2,18 @@ export const routeKinds = ['webhook', 'mcp-notifications', 'bridge', 'none'] as 
 /** How a wake reaches a harness: a receiver with rules of its own, a bridge that reaches into the harness, or not at all. */
 export type RouteKind = (typeof routeKinds)[number]
 
-/** What one harness target requires and supports. */
+/** The requirements and abilities of one harness target. */
 interface Target {
   readonly route: RouteKind
-  /** Whether presence decides what is done with an event. Then the decision is made once, when the event is appended. */
+  /** True when presence decides what is done with an event. Then the decision is made once, when the event is appended. */
   readonly isGated: boolean
-  /** Whether a subscription gets a signing key when it is made. */
+  /** True when a subscription gets a signing key when it is made. */
   readonly isSigned: boolean
-  /** Whether this gateway sends to it: then `Channels` must have a channel of this name. Else the cursor waits for one. */
+  /** True when this gateway sends to it: then `Channels` must have a channel of this name. Else the cursor waits for one. */
   readonly hasChannel: boolean
-  /** Whether its receiver connects to the gateway: until it does, the subscription is `waiting`. Source: D28. */
+  /** True when its receiver connects to the gateway: until it does, the subscription is `waiting`. Source: D28. */
   readonly connects: boolean
-  /** What a send that succeeds proves: that the receiver has it, or that it was written to a connection. Source: D14. */
+  /** The proof of a send that succeeds: that the receiver has it, or that it was written to a connection. Source: D14. */
   readonly evidence: 'delivered' | 'written' | null
   /** The fields of `harnessTargetMetadata` that it cannot do without, each with what it is for. */
   readonly needs: { readonly [Field in 'url' | 'daemonSocketPath']?: string }
@@ -82,7 +82,7 @@ export const deliverableTargets: readonly DeliverableTarget[] = harnessTargets.f
 export const connectingTargets: readonly HarnessTarget[] = harnessTargets.filter((target) => targets[target].connects)
 export const gatedTargets: readonly HarnessTarget[] = harnessTargets.filter((target) => targets[target].isGated)
 
-/** Whether this gateway sends to a target. */
+/** True when this gateway sends to a target. */
 export function isDeliverable(target: HarnessTarget): target is DeliverableTarget {
   return targets[target].hasChannel
 }

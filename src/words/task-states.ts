@@ -13,5 +13,5 @@ export type TaskState = (typeof taskStates)[number]
 
 const terminal: ReadonlySet<string> = new Set<TaskState>(['completed', 'failed', 'canceled', 'rejected'])
 
-/** Whether a task in this state never changes again. */
+/** True when a task in this state never changes again. */
 export const isTerminal = (state: TaskState): boolean => terminal.has(state)

@@ -47,7 +47,7 @@ function notReady(url: string, error: Refused | Unreachable): Error {
   return new Error(reason, { cause: error })
 }
 
-/** What a gateway that is not ready lacks: `/readyz` names it. A proxy before it answers with a status only. */
+/** Returns the missing parts of a gateway that is not ready: `/readyz` names them. A proxy before it answers with a status only. */
 export function lackText({ problem }: Refused): string {
   const missing = Object.keys(problem).filter((name) => problem[name] === false && name !== 'clock')
   const faults = [

@@ -60,7 +60,7 @@ function countsOf(words: readonly string[]): Record<string, number> {
 
 const isTripped = ({ nudges, restarts }: Gate): boolean => nudges === 'tripped' || restarts === 'tripped'
 
-/** What the gateway lacks; undefined: it is ready. */
+/** Returns the parts that the gateway lacks; undefined: it is ready. */
 async function lacksOf(gateway: GatewayClient): Promise<string | undefined> {
   try {
     await gateway.request('GET', '/readyz')

@@ -11,7 +11,7 @@ import { servicePaths } from '../service/service-record.ts'
 
 const shownMax = 3
 
-/** What of the bridge is there and works. Empty where this user has none: no configuration, no service, and none runs. */
+/** Checks the bridge. Empty where this user has none: no configuration, no service, and none runs. */
 export async function checkBridge(io: Io): Promise<Check[]> {
   const services = servicePaths(io.env)
   const running = (await askStatus(io.env)) as BridgeStatus | undefined
@@ -48,7 +48,7 @@ function idle({ state }: Check, services: readonly string[]): Check {
   return state === 'ok' ? broken('bridge', 'does not run', mend) : unknown('bridge', 'does not run')
 }
 
-/** What a running bridge says of itself, as checks: the bridge, each agent, each harness and what would make its proof stronger. Pure. */
+/** Returns the report of a running bridge as checks: the bridge, each agent, each harness, and the remedy for a stronger proof. Pure. */
 export function bridgeChecks({ pid, startedAt, agents, harnesses }: BridgeStatus): Check[] {
   const runs = ok('bridge', `runs as process ${pid}, since ${startedAt}`)
   const wakes = agents.flatMap(({ last }) => last)

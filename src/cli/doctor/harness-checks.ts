@@ -14,7 +14,7 @@ import { addressIn, checkHttp } from './http-check.ts'
 
 const name = 'rouse mcp'
 
-/** What Codex offers. Every server of this era knows it. */
+/** The version that Codex offers. Every server of this era knows it. */
 const protocolVersion = '2025-06-18'
 
 const answerMaxMs = 10_000
@@ -24,7 +24,7 @@ const versionMaxMs = 10_000
 /** The files of a harness that rouse install has written, by their path. */
 export type Installed = readonly (readonly [path: string, record: FileRecord])[]
 
-/** What of an installation is there and works: the program, each file, the server, the hooks. */
+/** Checks an installation: the program, each file, the server, the hooks. */
 export async function checkHarness(io: Io, harness: Harness, installed: Installed, place: Place): Promise<Check[]> {
   const program = programPath(harness.binary, place)
   const checks = [await checkProgram(harness, program, place)]
@@ -50,7 +50,7 @@ async function checkProgram({ title, binary }: Harness, program: string | undefi
   return unknown('program', `${program} --version said nothing`, `Reinstall ${title}`)
 }
 
-/** Whether all that was written into a file is still there. */
+/** Checks that all that was written into a file is still there. */
 function checkFile(harness: Harness, path: string, record: FileRecord): Check[] {
   const mend = mendOf(harness, record)
   const document = parsed(path, record)

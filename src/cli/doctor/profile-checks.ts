@@ -6,7 +6,7 @@ import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 
 const answerMaxMs = 5_000
 
-/** Whether the gateway of a profile answers, takes its key, and has a session for its agent. */
+/** Checks that the gateway of a profile answers, takes its key, and has a session for its agent. */
 export async function checkProfile(io: Io, name: string, { url, key, project }: Profile): Promise<Check[]> {
   const credentials = async () => ({ key, source: `profile ${name}` })
   const gateway = createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal })

@@ -32,7 +32,7 @@ interface Report {
   readonly harnesses: readonly Diagnosis[]
   /** The bridge of this user; empty where there is none. */
   readonly bridge: readonly Check[]
-  /** Whether nothing is broken. */
+  /** True when nothing is broken. */
   readonly ok: boolean
 }
 
@@ -138,7 +138,7 @@ function lastConnections(
   })
 }
 
-/** What the connections say. None is no fault: the harness has not run since. */
+/** Checks the last connections. None is no fault: the harness has not run since. */
 function connectionChecks(connections: readonly LastConnection[]): Check[] {
   if (connections.length === 0)
     return [unknown(name, 'none yet: the harness has not run since rouse mcp was installed')]

@@ -5,7 +5,7 @@ export const inputMax = { bytes: 262_144, ms: 1_000 } as const
 
 /**
  * Reads the JSON of a hook: until it is whole, the input ends, or there is too much, or too late. A harness may leave the input open.
- * What cannot be read is empty.
+ * Input that cannot be read is empty.
  */
 export async function readInput(input: Readable | undefined): Promise<JsonObject> {
   if (input === undefined) return {}

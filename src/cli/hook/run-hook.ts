@@ -140,7 +140,7 @@ async function park(gateway: GatewayClient, { until, reason, detail }: UsageLimi
   })
 }
 
-/** What a model reads of the mail that waits: one line for each message, and how to read it. Pure. Source: S1-15. */
+/** Returns the text for a model about the mail that waits: one line for each message, and how to read it. Pure. Source: S1-15. */
 export function mailText(signals: readonly PendingSignal[]): string {
   const [many, them] = signals.length === 1 ? ['1 new message', 'it'] : [`${signals.length} new messages`, 'them']
   const lines = signals.map(({ from: sender, subject, signal_id: id, type, signal_type: signal }) => {

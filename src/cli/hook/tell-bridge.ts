@@ -14,7 +14,7 @@ export async function tellBridge(hook: Hook): Promise<void> {
   if (message) await callBridge(hook.env, message)
 }
 
-/** What is reported to the bridge of an event; undefined: nothing that concerns it. Pure. */
+/** Returns the report to the bridge about an event; undefined: it does not concern the bridge. Pure. */
 function bridgeMessage({ harness, event, input, process, env }: Hook): MessageOf<'hook'> | undefined {
   if (!harness?.hooks || !/^\w[\w -]{0,99}$/.test(event)) return undefined
   const { cwd, sessionId } = conversationOf(input).harness ?? {}

@@ -18,7 +18,7 @@ import { type FileRecord, readRecords, saveRecord } from '../../config-files/rec
 import type { HarnessFile } from '../../harnesses/harness.ts'
 import { type Plan, planFile } from './plan.ts'
 
-/** What is to be done with one file. */
+/** The work on one file. */
 export interface FileWork {
   readonly file: ConfigFile
   readonly holds: string
@@ -33,7 +33,7 @@ interface Installation {
   readonly scope: Scope
 }
 
-/** What was done with one file. */
+/** The outcome for one file. */
 export interface FileResult {
   readonly path: string
   readonly holds: string

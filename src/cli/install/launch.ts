@@ -17,7 +17,7 @@ export function launchOf(scope: 'user' | 'project'): Launch {
   return { command: process.execPath, args: [join(dirname(own), `../../main${extname(own)}`)] }
 }
 
-/** Whether npm will remove the program some day: `npx` keeps it in a cache. */
+/** True when npm will remove the program some day: `npx` keeps it in a cache. */
 export function isTemporary({ args }: Launch): boolean {
   return args.some((path) => path.split(/[\\/]/).includes('_npx'))
 }

@@ -5,7 +5,10 @@ import { plain } from '../../client/terminal-text.ts'
 import { profilesOf, readRecords } from '../../config-files/record.ts'
 import type { FileWork } from './install-files.ts'
 
-/** What stays of an installation that was taken away: its profile, whose key is still valid, unless another harness has it too. */
+/**
+ * Returns a sentence for each profile that stays of an installation that was taken away: its key is still valid. None for a profile that
+ * another harness has too.
+ */
 export function leftProfiles(io: Io, work: readonly FileWork[]): string[] {
   const { byName } = readProfiles(io)
   const inUse = profilesOf(readRecords(io.env))

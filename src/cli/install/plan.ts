@@ -1,6 +1,6 @@
 import { type Format, hasPiece, type Piece, samePiece, type Written } from '../../config-files/document.ts'
 
-/** What a file becomes. `text` is what it was where nothing changes. */
+/** The text that a file becomes. `text` is the present one where nothing changes. */
 export interface Plan {
   readonly text: string
   readonly written: readonly Written[]

@@ -93,7 +93,7 @@ async function chosenFiles(
   return files(approve)
 }
 
-/** Whether an earlier installation wrote something that is written only with the permission, whatever else has changed since. */
+/** True when an earlier installation wrote something that is written only with the permission, whatever else has changed since. */
 function wasApproved(io: Io, withIt: readonly HarnessFile[], withoutIt: readonly HarnessFile[]): boolean {
   const records = readRecords(io.env)
   return withIt.some(({ path, pieces }, index) => {
@@ -107,13 +107,13 @@ function wasApproved(io: Io, withIt: readonly HarnessFile[], withoutIt: readonly
   })
 }
 
-/** What an object has that another one has not. */
+/** Returns the members of an object that another one has not. */
 function addedTo(plain: Value, value: Value): Value {
   if (!isTable(plain) || !isTable(value)) return null
   return Object.fromEntries(Object.entries(value).filter(([name]) => !(name in plain)))
 }
 
-/** Whether a value is another one, or an object with all that another one has. An empty one is in nothing. */
+/** True when a value is another one, or an object with all that another one has. An empty one is in nothing. */
 function includesValue(value: Value, part: Value): boolean {
   if (!isTable(value) || !isTable(part)) return part !== null && sameValue(value, part)
   const names = Object.keys(part)
@@ -156,7 +156,7 @@ function sharedAgent(io: Io, own: string, identity: string): string[] {
 }
 
 /**
- * What an earlier installation had for the bridge: the way that has written something that no other has, whatever else has changed since.
+ * The way of an earlier installation for the bridge: the one that has written something that no other has, whatever else has changed since.
  * `filesOf(undefined)`: without any. Pure.
  */
 function earlierWay(

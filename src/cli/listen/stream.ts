@@ -27,7 +27,7 @@ interface StreamListenOptions extends StreamSubscriptionOptions {
   readonly subscriptionIds: readonly string[]
   /** Removes its subscriptions at the end. */
   readonly isTemporary: boolean
-  /** What becomes of the tasks of a wake that was given up. Source: D48. */
+  /** The fate of the tasks of a wake that was given up. Source: D48. */
   readonly onFailure: 'fail' | 'keep'
   readonly recoveryTimes?: RecoveryTimes
 }

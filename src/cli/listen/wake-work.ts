@@ -10,7 +10,7 @@ export type Outcome =
   | { readonly step: 'delivered' }
   | { readonly step: 'failed'; readonly detail: string; readonly givenUp?: () => Promise<void> }
 
-/** What becomes of a wake: `again`: its work failed, and the gateway sends it again; `given-up`: it does not. */
+/** The fate of a wake: `again`: its work failed, and the gateway sends it again; `given-up`: it does not. */
 export type Fate = 'delivered' | 'again' | 'given-up'
 
 /** The wait after a report that failed: twice as long each time. */
@@ -18,7 +18,7 @@ const retryMs = 1_000
 const retryMsMax = 30_000
 /** Far more than a gateway has open for one stream. */
 const rememberedMax = 10_000
-/** What a report has room for. */
+/** The most characters in the detail of a report. */
 const detailMax = 500
 
 /**
@@ -82,7 +82,7 @@ export class WakeWork {
     const outcome = await this.#work(wake).catch((error: Error): Outcome => {
       return { step: 'failed', detail: clip(plain(error.message), detailMax) }
     })
-    // What Ctrl-C has cut off was neither done nor did it fail.
+    // Work that Ctrl-C has cut off was neither done nor did it fail.
     if (this.#stopping.signal.aborted && outcome.step === 'failed') return
     if (outcome.step === 'delivered') this.#remember(wake.eventId)
     const recorded = await this.#report(wake.eventId, outcome)

@@ -7,7 +7,7 @@ import type { HttpApi } from './http-api.ts'
 interface SessionParts {
   readonly api: HttpApi
   readonly surface: () => string
-  /** What is known of the conversation of the harness when its session starts. */
+  /** Returns the known facts of the conversation of the harness when its session starts. */
   readonly conversation?: () => { readonly harness?: Conversation }
   readonly process: HarnessProcess
   readonly debug: (text: string) => void
@@ -48,7 +48,7 @@ export class AgentSession implements AsyncDisposable {
     return this.#id
   }
 
-  /** Whether a newer process speaks for the agent: then nothing that happens is for this one. Source: D12. */
+  /** True when a newer process speaks for the agent: then nothing that happens is for this one. Source: D12. */
   get isPreempted(): boolean {
     return this.#isPreempted
   }

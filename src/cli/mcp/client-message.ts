@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
-/** Who the client is, as it says. */
+/** The client, by its own words. */
 export interface ClientInfo {
   readonly name: string
   readonly version?: string
 }
 
-/** What a message of a client means for its Rouse session. */
+/** The meaning of a message of a client for its Rouse session. */
 interface ClientMessage {
   readonly client?: ClientInfo
-  /** Whether it is work, and no probe: clients start throw-away processes to learn what a server speaks. */
+  /** True when it is work, and no probe: clients start throw-away processes to learn what a server speaks. */
   readonly isWork: boolean
   readonly subscribes?: readonly string[]
   readonly unsubscribes?: readonly string[]

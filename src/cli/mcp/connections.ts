@@ -5,7 +5,7 @@ import type { Io } from '../../client/io.ts'
 import { profilePath } from '../../client/profile-file.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
-/** What `rouse mcp` knows of the connection of a harness. It has no secret. */
+/** The facts that `rouse mcp` knows of the connection of a harness. It has no secret. */
 export interface Connection {
   /** As it calls itself: `codex-mcp-client 0.169.0` */
   readonly client: string
@@ -14,7 +14,7 @@ export interface Connection {
   readonly protocolVersion: string
   /** `declared`, or why the channel of Claude Code is not. */
   readonly channel: string
-  /** What `subscriptions/listen` has acknowledged: `resourceSubscriptions (1)`. */
+  /** The parts that `subscriptions/listen` has acknowledged: `resourceSubscriptions (1)`. */
   readonly listens?: readonly string[] | undefined
   readonly sessionId?: string | undefined
   /** ISO 8601 */

@@ -1,14 +1,14 @@
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import type { Connection } from './connections.ts'
 
-/** What is known of a connection so far. */
+/** The facts of a connection that are known so far. */
 type Handshake = Partial<Connection> & { readonly isGreeted?: true }
 
 const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const textMax = 100
 const listensMax = 10
 
-/** What a message of the client says of the connection. Pure. */
+/** Returns the facts of the connection in a message of the client. Pure. */
 export function handshakeOfClient(message: unknown): Handshake {
   if (!isJsonObject(message)) return {}
   if (message.method === 'notifications/initialized') return { isGreeted: true }
@@ -19,7 +19,7 @@ export function handshakeOfClient(message: unknown): Handshake {
   return { isGreeted: true, protocolVersion: version.slice(0, textMax) }
 }
 
-/** What a message of the server says of it: the version that was agreed, and what a listener hears of. Pure. */
+/** Returns the facts of the connection in a message of the server: the version that was agreed, and the changes that a listener hears of. Pure. */
 export function handshakeOfServer(message: unknown): Handshake {
   if (!isJsonObject(message)) return {}
   const { result, params, method } = message

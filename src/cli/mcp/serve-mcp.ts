@@ -40,7 +40,7 @@ export interface McpOptions {
   readonly cwd?: string | undefined
   /** `@donna`, where the profile says it. */
   readonly identity?: string | undefined
-  /** Whether to speak to a channel of Claude Code; absent: where the client is Claude Code. */
+  /** True: speak to a channel of Claude Code. Absent: where the client is Claude Code. */
   readonly channel?: boolean | undefined
   /** Ends it. */
   readonly signal?: AbortSignal | undefined

@@ -60,7 +60,7 @@ export async function rekeyStore(
   const record = (outcome: LocalAct['outcome']): Promise<void> =>
     recordAct({ database: store.database }, { operation: 'store.rekey', target, outcome }, clock)
   const report = await resealStore(store.database, box, { progress, abandonsLost, signal }).catch(async (error) => {
-    // What it has sealed until now stays so.
+    // The secrets that it has sealed until now stay so.
     await record('failed')
     throw error
   })

@@ -26,7 +26,7 @@ interface ServeConfig {
 interface ServeTools {
   readonly print: Printer
   readonly log: Logger
-  /** Whether a person reads the output: then sentences say that it starts and stops, else lines of the log do. */
+  /** True when a person reads the output: then sentences say that it starts and stops, else lines of the log do. */
   readonly terminal: boolean
   readonly signal?: AbortSignal
 }

@@ -2,7 +2,7 @@ import type { Io } from '../../client/io.ts'
 import { secretVariables } from '../../client/secret-files.ts'
 import { closestWord } from '../../lib/closest-word.ts'
 
-/** What the gateway reads. A test compares this with the configuration. */
+/** The variables of the gateway. A test compares this with the configuration. */
 export const gatewayVariables = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'ROUSE_ADMIN_KEY',
@@ -43,7 +43,7 @@ export const gatewayVariables = [
   'ROUSE_WRONG_KEYS_PER_MINUTE',
 ] as const
 
-/** What only the other commands read, and what `rouse listen --exec` gives its command: a shell may hold them. */
+/** The variables that only the other commands read, and those that `rouse listen --exec` gives its command: a shell may hold them. */
 const otherVariables = [
   'ROUSE_AGENT',
   'ROUSE_AGENT_SURFACE',
@@ -71,7 +71,7 @@ const known: readonly string[] = [
   ...secretVariables.map((name) => `${name}_FILE`),
   ...otherVariables,
 ]
-/** What Kubernetes sets in every container beside a service of that name. */
+/** The variables that Kubernetes sets in every container beside a service of that name. */
 const ofKubernetes = /^ROUSE_(SERVICE_|PORT_\d)/
 const listedMax = 20
 const nameMax = 100

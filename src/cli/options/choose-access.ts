@@ -39,7 +39,7 @@ export function chooseAccess(options: AccessOptions, env: Io['env'], profiles: P
   return { url, project: options.project ?? (inherited || undefined), profile: used }
 }
 
-/** Whether a key was given that comes before the profile's. */
+/** True when a key was given that comes before the profile's. */
 function hasKey({ key, keyFile }: AccessOptions, env: Io['env'], byFlag: boolean): boolean {
   if (key !== undefined || keyFile !== undefined) return true
   return !byFlag && Boolean(env.ROUSE_KEY || env.ROUSE_KEY_FILE)

@@ -95,7 +95,7 @@ async function askForProof(io: Io, base: string, challenge: string, url: string)
   }
 }
 
-/** Whether a host of a URL is this machine. */
+/** True when a host of a URL is this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
 }

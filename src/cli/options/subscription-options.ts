@@ -10,7 +10,7 @@ import { collect, integer } from './option-values.ts'
 /** The triggers, for help texts. */
 export const triggerList = triggers.join(', ')
 
-/** What a subscription matches, and where its wakes go. */
+/** The filters of a subscription, and the target of its wakes. */
 export interface SelectionOptions {
   targetUrl?: string
   urlTarget?: string

@@ -41,7 +41,7 @@ export function heldTable(io: Io, held: readonly HeldView[]): string {
   )
 }
 
-/** Whether a test wake arrived: a webhook has answered 2xx, or the reader of a stream says that it has it. Pure. */
+/** True when a test wake arrived: a webhook has answered 2xx, or the reader of a stream says that it has it. Pure. */
 export function isTaken({ attempt, reported, waitsSeconds }: TestView): boolean {
   return waitsSeconds === undefined ? isAccepted(attempt) : isArrival(reported?.step)
 }
@@ -50,7 +50,7 @@ function isAccepted({ error, status }: AttemptView): boolean {
   return error === null && status !== null && status >= 200 && status < 300
 }
 
-/** What came back of a test wake, in a line. */
+/** The outcome of a test wake, in a line. */
 export function testText(io: Io, { attempt, reported, waitsSeconds }: TestView): string {
   if (waitsSeconds === undefined) {
     const verdict = `The webhook ${isAccepted(attempt) ? 'accepted' : 'did not accept'} the test wake`
@@ -60,7 +60,7 @@ export function testText(io: Io, { attempt, reported, waitsSeconds }: TestView):
   return `The reader of the stream says: ${plain(stepText(io, reported))}\n`
 }
 
-/** What a step says: `turn_started by codex: turn/started at 12:00 (the user's turn ended)`. */
+/** The text of a step: `turn_started by codex: turn/started at 12:00 (the user's turn ended)`. */
 function stepText(io: Io, { step, source, detail, at }: WakeStepView): string {
   return `${step}${source ? ` by ${source}` : ''}${io.columns === undefined ? ' at' : ','} ${when(io, at)}${detail ? ` (${detail})` : ''}`
 }

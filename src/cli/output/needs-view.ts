@@ -4,7 +4,7 @@ import { plain } from '../../client/terminal-text.ts'
 import { table } from './table.ts'
 import { when } from './when.ts'
 
-/** What waits, and below it a command for each kind that is there. `all`: also what was put off. */
+/** The needs, and below them a command for each kind that is there. `all`: also those that were put off. */
 export function needsText(io: Io, answer: AnswerOf<'GET /v1/needs'>, all = false): string {
   const needs = answer.needs.filter(({ snoozedUntil }) => all || snoozedUntil === undefined)
   const off = answer.needs.length - needs.length

@@ -5,7 +5,7 @@ import { paint, plain } from '../../client/terminal-text.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { inWordsOf, wordFor } from './problem-words.ts'
 
-/** What is known about a refused command: the command itself, and the key that it used. */
+/** The known facts of a refused command: the command itself, and the key that it used. */
 interface RefusedCall {
   readonly command?: Command | undefined
   readonly keyUse?: KeyUse | undefined

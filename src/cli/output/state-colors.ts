@@ -23,7 +23,7 @@ export function paintState(io: Pick<Io, 'color'>, text: string): string {
   return color === undefined ? text : paint(io, color, text)
 }
 
-/** Whether standard output gets colours: a terminal does, unless the user asks for none; a pipe does only if the user asks for it. Pure. */
+/** True when standard output gets colours: a terminal does, unless the user asks for none; a pipe does only if the user asks for it. Pure. */
 export function wantsColor({ NO_COLOR, FORCE_COLOR, TERM }: Io['env'], isTerminal: boolean): boolean {
   if (NO_COLOR) return false
   if (FORCE_COLOR) return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'

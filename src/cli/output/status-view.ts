@@ -9,7 +9,7 @@ import { when } from './when.ts'
 
 type Recovery = AnswerOf<'GET /v1/recovery'>['recovery'][number]
 
-/** What `rouse status` found, and prints with `--json`. Lists that the key may not read are empty. */
+/** The findings of `rouse status`, which it prints with `--json`. Lists that the key may not read are empty. */
 export interface Status {
   readonly gateway: { readonly url: string; readonly ready: boolean; readonly lacks?: string | undefined }
   readonly identity?: string | undefined

@@ -60,7 +60,7 @@ export function subscriptionText(io: Io, subscription: SubscriptionView): string
   return `${text}Nothing is delivered until${until && ` ${until}`}: rouse sub update ${plain(subscription.subscriptionId)} --status active\n`
 }
 
-/** Who fetches the wakes of a subscription that is read as a stream. Source: D28. */
+/** The text about the reader of a subscription whose wakes are read as a stream. Source: D28. */
 export function waitingText(id: string, reader?: string): string {
   if (reader !== undefined) return `It is waiting: it gathers until ${plain(reader)} reads it.`
   return `It is waiting: it gathers, and its wakes are fetched by  rouse listen --subscription ${id}\n(or GET /v1/wake-stream?subscription=${id}).`

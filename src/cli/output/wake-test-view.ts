@@ -4,7 +4,7 @@ import type { WakeTest } from '../wake-test/run-wake-test.ts'
 import { fields, table } from './table.ts'
 import { when } from './when.ts'
 
-/** What a test of waking has proved, for people. */
+/** The proofs of a test of waking, for people. */
 export function wakeTestText(io: Io, { agent, messageId, session, message, routes }: WakeTest): string {
   const summary = fields({
     agent,

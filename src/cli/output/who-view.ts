@@ -7,7 +7,7 @@ import { table } from './table.ts'
 import { taskSubject } from './task-view.ts'
 import { when } from './when.ts'
 
-/** What is shown of the agents. `tasks`: those in `working`; of tasks and subscriptions those that the caller may read. */
+/** The agents that are shown, with their work. `tasks`: those in `working`; of tasks and subscriptions those that the caller may read. */
 interface Team {
   readonly agents: readonly PresentAgentView[]
   readonly claims: readonly ClaimView[]
@@ -41,7 +41,7 @@ export function whoText(io: Io, { agents, claims, tasks, subscriptions }: Team):
 const bestFirst = ['active', 'waiting', 'degraded', 'paused'] as const satisfies readonly SubscriptionView['status'][]
 
 /**
- * Whether wakes reach the agent: `waiting` is one that gathers until something reads it, and `retrying` one whose receiver is away. Empty
+ * Says whether wakes reach the agent: `waiting` is one that gathers until something reads it, and `retrying` one whose receiver is away. Empty
  * without a subscription that wakes it.
  */
 function wakesOf(handle: string, subscriptions: readonly SubscriptionView[]): string | undefined {

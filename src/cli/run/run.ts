@@ -42,7 +42,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   })
   // `rouse tail | head` closes the pipe early, which is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // Who serves a protocol on it listens too, and ends in good order.
+    // A command that serves a protocol on it listens too, and ends in good order.
     if (process.stdout.listenerCount('error') > 1) return
     if (error.code === 'EPIPE') process.exit(0)
     throw error
@@ -175,7 +175,7 @@ export async function buildProgram(io: Io, commands: readonly CommandEntry[] = c
 /** `rouse help all`: each command in a line, in its group. */
 const fullHelp = (program: Command): string => `${program.helpInformation()}\n${exitCodeHelp}\n`
 
-/** What asking takes of the process. */
+/** The streams of the process that a question needs. */
 interface Terminal {
   readonly stdin: NodeJS.ReadableStream
   readonly stderr: NodeJS.WritableStream

@@ -19,7 +19,7 @@ export function taskIn(result: JsonObject): JsonObject | undefined {
   return isJsonObject(result.task) ? result.task : result.status ? result : undefined
 }
 
-/** Whether the task of a result asks its originator something. Pure. */
+/** True when the task of a result asks its originator something. Pure. */
 export const asksIn = (result: JsonObject): boolean => exitCodeOf[stateIn(result)] === exitCodes.asks
 
 /** The exit code for the result of a wait. A message is an answer. Pure. */

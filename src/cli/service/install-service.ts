@@ -15,18 +15,18 @@ import type { Service } from './services.ts'
 
 const commandMaxMs = 30_000
 
-/** What was done with a service. */
+/** The outcome for a service. */
 export interface ServiceResult {
   readonly manager: string
   readonly path: string
   readonly action: 'written' | 'unchanged' | 'removed'
-  /** Whether its manager accepted it. */
+  /** True when its manager accepted it. */
   readonly told: boolean
-  /** What is left to do or to know, a sentence each. */
+  /** Acts that are left to the user, and hints, a sentence each. */
   readonly notes: readonly string[]
 }
 
-/** What the file of a service would become: its text before and after. Errors: `UsageError` for a file that is not ours. */
+/** Returns the text of the file of a service before and after. Errors: `UsageError` for a file that is not ours. */
 export function plannedService(io: Io, { path, text }: Pick<Service, 'path' | 'text'>) {
   return guarded(() => {
     const file = readConfigFile(path)

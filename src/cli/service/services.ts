@@ -13,15 +13,15 @@ export interface Service {
   readonly manager: string
   readonly path: string
   readonly text: string
-  /** What has to end before a start; it may not run, so a failure is none. */
+  /** Commands that end an earlier one before a start; it may not run, so a failure is none. */
   readonly reset: readonly (readonly string[])[]
-  /** What makes the manager read the file, and start the program. */
+  /** Commands that make the manager read the file, and start the program. */
   readonly start: readonly (readonly string[])[]
-  /** What stops the program and forgets it, before the file is removed. */
+  /** Commands that stop the program and forget it, before the file is removed. */
   readonly stop: readonly (readonly string[])[]
   /** The commands for the manager after the file was removed. */
   readonly after: readonly (readonly string[])[]
-  /** What a user should know, a sentence each. */
+  /** Hints for the user, a sentence each. */
   readonly notes: readonly string[]
 }
 

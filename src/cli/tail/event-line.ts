@@ -7,7 +7,7 @@ import { endOfId } from '../output/table.ts'
 /** Subjects that are remembered, so that a later step of a task says which task it is. */
 const subjectsMax = 1_000
 
-/** What an event is about, in this order. */
+/** The names of the subject of an event, in this order. */
 const names = [
   'taskId',
   'messageId',

@@ -3,7 +3,7 @@ import type { Receipt } from '../../words/mail.ts'
 import { isArrival, type ReceiptStep } from '../../words/receipts.ts'
 import type { HarnessTarget } from '../../words/targets.ts'
 
-/** What is known of one subscription's part in a test. */
+/** The known facts of one subscription's part in a test. */
 export interface Tried {
   readonly subscription: Pick<SubscriptionView, 'subscriptionId' | 'harnessTarget' | 'status' | 'reason'>
   /** Its records since the test was sent. */
@@ -11,12 +11,12 @@ export interface Tried {
   readonly held: Pick<HeldView, 'action' | 'reason'> | undefined
 }
 
-/** What one route has proved. `step`: the strongest; null: nothing. Never more than the channel knows. Source: D11. */
+/** The proof of one route. `step`: the strongest; null: nothing. Never more than the channel knows. Source: D11. */
 export interface RouteEvidence {
   readonly route: 'webhook' | 'stream' | 'mcp' | 'none'
   readonly subscriptionId: string
   readonly step: ReceiptStep | null
-  /** What proved it, and when (ISO 8601), where the reader of a stream has said so. */
+  /** The source of the proof, and its time (ISO 8601), where the reader of a stream has named them. */
   readonly source?: string | null
   readonly at?: string
   /** From the sending of the message. */
@@ -25,13 +25,13 @@ export interface RouteEvidence {
   readonly detail: string
 }
 
-/** What the message itself has proved, whatever route brought it. */
+/** The proof of the message itself, whatever route brought it. */
 export interface MessageEvidence {
   readonly receipt: Receipt
   readonly afterMs: number | null
   /** `push`: a subscription; `piggyback`: the answer to a call; `startup_drain`: the start of a session; `inbox`: it read its inbox. */
   readonly deliveryMethod: RecipientView['deliveryMethod']
-  /** What the reader of a stream says of the newest wake about it. */
+  /** The words of the reader of a stream about the newest wake for it. */
   readonly wake?: RecipientView['wake']
 }
 
@@ -67,7 +67,7 @@ export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
   return { ...nothing, detail: isStopped ? `${status}${reason ? `: ${reason}` : ''}` : 'nothing was sent' }
 }
 
-/** What the reader of a stream has said about the newest wake, if it has said anything. Pure. */
+/** Returns the strongest step that the reader of a stream has reported for the newest wake, if there is one. Pure. */
 function strongestSaid(deliveries: Tried['deliveries']): WakeStepView | undefined {
   const newest = deliveries.find(({ steps }) => steps !== undefined)
   return newest?.steps?.findLast(({ step }) => step === newest.step) ?? newest?.steps?.at(-1)
@@ -88,12 +88,12 @@ export function messageEvidence(recipient: RecipientView, sentAt: string): Messa
   return { receipt, deliveryMethod, afterMs, ...(wake ? { wake } : {}) }
 }
 
-/** Whether anything has reached the agent, by whatever route. Pure. */
+/** True when anything has reached the agent, by whatever route. Pure. */
 export function isReached(message: MessageEvidence, routes: readonly RouteEvidence[] | null): boolean {
   return isArrival(message.receipt) || (routes ?? []).some(({ step }) => isArrival(step))
 }
 
-/** Whether more can be proved: the agent itself has not said anything yet. Pure. */
+/** True when more can be proved: the agent itself has not said anything yet. Pure. */
 export function isOpen({ receipt }: MessageEvidence): boolean {
   return receipt !== 'acked' && receipt !== 'resolved'
 }

@@ -32,7 +32,7 @@ export async function failTasks(
   return failed
 }
 
-/** What an originator learns. Pure. */
+/** The text for an originator. Pure. */
 export function whyFailed(failure: string | undefined, lastLine: string): string {
   return `The command that was started for this task ${failure ?? 'failed'}${lastLine === '' ? '.' : `: ${lastLine}`}`
 }

@@ -11,7 +11,7 @@ export function promptText(from: string, text: string): string {
   return `From ${writer(from)}:\n\n${said}`
 }
 
-/** Whether the user of the agent wrote something, and not another agent. Pure. Source: D49. */
+/** True when the author is the user of the agent, and not another agent. Pure. Source: D49. */
 export const isFromUser = (from: unknown): boolean => from === operatorIdentity
 
 // Without the quotes a harness could take the address for the name of a file.

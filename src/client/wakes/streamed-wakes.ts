@@ -8,7 +8,7 @@ import { parseWake, type Wake } from './wake.ts'
 const reconnectMs = 1_000
 const reconnectMsMax = 30_000
 
-/** What comes on a stream of wakes. */
+/** The items of a stream of wakes. */
 export type StreamItem =
   | { readonly kind: 'connected' }
   | { readonly kind: 'wake'; readonly wake: Wake }
@@ -17,7 +17,7 @@ export type StreamItem =
 
 interface StreamOptions {
   readonly subscriptionIds: readonly string[]
-  /** What the reader does with a wake. Source: D34. */
+  /** The capabilities of the reader for a wake. Source: D34. */
   readonly capabilities: readonly string[]
   readonly signal: AbortSignal | undefined
   readonly note: (text: string) => void
@@ -85,7 +85,7 @@ function parsed(data: string): Record<string, unknown> {
   }
 }
 
-/** Whether a failure may pass: a gateway that restarts, or a network that is away. */
+/** True when a failure may pass: a gateway that restarts, or a network that is away. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof Unreachable) return true
   // A connection that breaks while it is read.

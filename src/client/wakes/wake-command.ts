@@ -35,7 +35,7 @@ interface WakeCommandOptions {
   cwd?: string
   /** Absent: the command gets no key. */
   access?: CommandAccess | undefined
-  /** What the wake is about; absent: the wake alone. */
+  /** The subject of the wake; absent: the wake alone. */
   context?: WakeContext | undefined
   /** How long it may run; absent: as long as it wants. */
   timeoutMs?: number
@@ -105,7 +105,7 @@ export function runWakeCommand(wake: Wake, options: WakeCommandOptions): Promise
 
 /** How a command has ended. */
 interface CommandEnd {
-  /** What went wrong; absent: it succeeded. */
+  /** The failure; absent: it succeeded. */
   readonly failure?: string
   /** False: it could not be started, so it has done nothing. */
   readonly hasStarted: boolean

@@ -7,7 +7,7 @@ import type { Wake } from './wake.ts'
 type Message = RestApi['GET /v1/messages/:id']['answer']
 type Task = RestApi['GET /v1/tasks/:id']['answer']
 
-/** What a wake is about: a wake itself is only a pointer. */
+/** The subject of a wake: a wake itself is only a pointer. */
 export interface WakeContext {
   readonly messages: readonly Message[]
   readonly tasks: readonly Task[]
@@ -35,8 +35,8 @@ export async function readWakeContext(gateway: GatewayClient, wake: Wake): Promi
 }
 
 /**
- * What a model reads of what a wake is about: the texts of the messages, and of a task's newest message where the mail has none of its own,
- * each after the line that says who wrote it.
+ * The text for a model about the subject of a wake: the texts of the messages, and of a task's newest message where the mail has none of
+ * its own, each after the line that names its author.
  */
 export function promptOf({ messages, tasks }: WakeContext): string {
   const mail = messages.map(({ from, body, subject, taskId }) => ({

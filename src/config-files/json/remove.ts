@@ -18,7 +18,7 @@ export function removeJson(text: string, written: Written): Removal {
   return isRid(rest, before, written) ? { outcome: 'removed', text: rest } : { outcome: 'changed', text }
 }
 
-/** Whether a text lacks the piece, and nothing else. */
+/** True when a text lacks the piece, and nothing else. */
 function isRid(text: string, before: unknown, written: Written): boolean {
   try {
     return sameValue(pruned(parseJson(text)), pruned(valueWithout(before, written)))
@@ -53,7 +53,7 @@ function valueWithout(document: unknown, { kind, path, value }: Written): unknow
   return copy
 }
 
-/** Whether something is there that the piece has become: a property of its name, or an element with its longest text. */
+/** True when something is there that the piece has become: a property of its name, or an element with its longest text. */
 function wasChanged(document: unknown, { kind, path, value }: Written): boolean {
   const found = path.reduce<unknown>((inner, step) => (inner as Record<string, unknown> | undefined)?.[step], document)
   if (kind === 'property') return found !== undefined

@@ -34,7 +34,7 @@ function parsed(body: string, errors: ParseError[]): Node | undefined {
   }
 }
 
-/** Whether a text has nothing but white space and comments. */
+/** True when a text has nothing but white space and comments. */
 function isEmpty(body: string): boolean {
   return body.replace(/\/\*[\s\S]*?\*\/|\/\/[^\r\n]*/g, '').trim() === ''
 }

@@ -7,7 +7,7 @@ import { claude } from './harness.ts'
 /** The capability of a server whose notifications Claude Code shows to its model, where its user has enabled that. */
 export const channelCapability = { 'claude/channel': {} } as const
 
-/** Whether a client of this name has the channel. */
+/** True when a client of this name has the channel. */
 export function hasChannelOf(client: string): boolean {
   return knownSurface(client) === claude.surface
 }

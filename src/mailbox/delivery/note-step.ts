@@ -127,7 +127,7 @@ interface WokenMail {
   readonly priority: string
   readonly taggedConcepts: readonly string[]
   readonly inReplyTo: string | null
-  /** What is known of its newest wake. */
+  /** The evidence of its newest wake. */
   readonly wake: WakeEvidence | null
 }
 

@@ -11,9 +11,9 @@ interface Occasion {
 
 /** How mail reaches an agent on one surface. Source: S2-12. */
 export interface DeliveryStrategy {
-  /** Whether a wake can bring mail to this surface. */
+  /** True when a wake can bring mail to this surface. */
   readonly usesWakes: boolean
-  /** Whether the answer to the agent's own call carries the mail; false leaves it to the wake. Pure. */
+  /** True when the answer to the agent's own call carries the mail; false leaves it to the wake. Pure. */
   mayPiggyback(occasion: Occasion): boolean
 }
 

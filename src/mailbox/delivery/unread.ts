@@ -34,7 +34,7 @@ export async function findUnread(db: Reader, agentId: string): Promise<Unread> {
   return { messageIds: new Set(messageIds), oldestAt: message?.createdAt ?? null }
 }
 
-/** Whether there is unread mail to an agent, other than to one of its sessions. Looks at the newest. */
+/** True when there is unread mail to an agent, other than to one of its sessions. Looks at the newest. */
 export async function hasUnread(db: Reader, agentId: string): Promise<boolean> {
   return (await unreadIds(db, agentId, lookMax)).length > 0
 }

@@ -58,7 +58,7 @@ const deliverByWake = new RowsStatement(
   from (values ${rows}) v where agent_id = ${joined('v.column1')} and message_id = ${joined('v.column2')} and ${lateFilter(sql`pending = 1`)}`,
 )
 
-/** Whether any mail waits. One look into an index, because every call of an agent asks. */
+/** True when any mail waits. One look into an index, because every call of an agent asks. */
 export async function hasWaiting(db: Reader, agentId: string): Promise<boolean> {
   return (await db.get(any, { agentId })) !== undefined
 }

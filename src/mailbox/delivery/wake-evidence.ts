@@ -9,7 +9,7 @@ export interface WakeEvidence extends Pick<WakeStep, 'step' | 'source' | 'at' | 
   readonly eventId: string
 }
 
-/** What one reader of a message may know of its wake. */
+/** The part of the evidence of a wake that one reader of a message may know. */
 export interface VisibleEvidence {
   readonly step: ReceiptStep
   readonly source: string | null

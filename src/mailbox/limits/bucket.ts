@@ -42,7 +42,7 @@ export function fill(bucket: Bucket, { costMs, senderId, countsTurns }: Charge, 
   return paidMs
 }
 
-/** Whether a refusal of this window is known. */
+/** True when a refusal of this window is known. */
 export function isRefused({ refusedAt }: Bucket, windowMs: number, now: number): boolean {
   return refusedAt <= now && now < refusedAt + windowMs
 }

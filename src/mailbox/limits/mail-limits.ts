@@ -16,7 +16,7 @@ export interface MailLimits {
 /** Every limit is a bucket that is empty again after its window. */
 const windowsMs = { project: 60_000, sender: 60_000, pair: 600_000, recipient: 600_000 } as const
 
-/** What a message adds to one bucket. */
+/** The cost of a message in one bucket. */
 export interface Charge {
   readonly kind: keyof typeof windowsMs
   /** The bucket: its kind, and whose it is. */
@@ -26,7 +26,7 @@ export interface Charge {
   /** The part of the window that the message takes. */
   readonly costMs: number
   readonly senderId: string
-  /** Whether the message costs nothing when its sender wrote the last one too. */
+  /** True when the message costs nothing when its sender wrote the last one too. */
   readonly countsTurns: boolean
 }
 

@@ -23,7 +23,7 @@ const endOf = (order: MailOrder): string => (order === 'oldest' ? 'N' : '')
 
 const entries = sql`cast(${p('entries')} as bigint)`
 
-/** Whether a messageId is in the interval. */
+/** The condition that a messageId is in the interval. */
 export function inInterval(id: SQL, order: MailOrder): SQL {
   return order === 'oldest'
     ? sql`${id} > ${p('after')} and ${id} <= ${p('upTo')}`
@@ -72,7 +72,7 @@ export class MailSteps {
   readonly #params: object
   readonly #order: MailOrder
   readonly #entries: number
-  /** Whether the rest is no longer than one interval. */
+  /** True when the rest is no longer than one interval. */
   #isShort: boolean
 
   /** @param edge finds the ends of intervals; undefined: the index has exactly the list */
@@ -103,7 +103,7 @@ export class MailSteps {
       return edge?.id
     }
     await walk(after, edgeAfter, async (from, edge = endOf(this.#order)) => {
-      // What arrives between the two statements is read too.
+      // Mail that arrives between the two statements is read too.
       const interval = { after: from, upTo: edge, entries: this.#entries * 2 }
       items.push(...(await read(interval, limit - items.length)))
       return items.length >= limit

@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../log/event.ts'
 import type { MailMessage } from './message.ts'
 
-/** What the event of a message has of it. */
+/** The fields of a message that its event has. */
 export type AnnouncedMail = Pick<
   MailMessage,
   | 'id'

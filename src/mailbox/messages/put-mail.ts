@@ -20,7 +20,7 @@ export interface NewMail extends Pick<MailMessage, Required>, Partial<Omit<MailM
   readonly recipients: readonly { readonly id: string; readonly wakePolicy: WakePolicy }[]
   /** The live session of the only recipient, or the session that the mail is addressed to. */
   readonly sessionId?: string | null
-  /** Whether a route to the only recipient is known. */
+  /** True when a route to the only recipient is known. */
   readonly routed?: boolean
 }
 

@@ -44,7 +44,7 @@ export function receiptOf(recipient: { status: MessageStatus; receipt: Receipt; 
   return receipts.indexOf(reported) > receipts.indexOf(recipient.receipt) ? reported : recipient.receipt
 }
 
-/** Whether a receipt proves delivery: a channel wrote the message, or the recipient reported a status. */
+/** True when a receipt proves delivery: a channel wrote the message, or the recipient reported a status. */
 export function isDelivered(receipt: Receipt): boolean {
   return receipts.indexOf(receipt) >= receipts.indexOf('written')
 }

@@ -137,7 +137,7 @@ async function senderOf(db: Reader, { senderId, projectId }: MailMessage): Promi
   return identityFrom(senderId, sender && identityIn(projectId, sender))
 }
 
-/** What proved a wake is the recipient's own, and for the operator of its project. */
+/** The proof of a wake is for the recipient, and for the operator of its project. */
 function seenBy(caller: Caller): (recipient: AgentRecipient) => NamedRecipient {
   return (recipient) => {
     const { agentId, projectId } = recipient

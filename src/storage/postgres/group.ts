@@ -14,7 +14,7 @@ import type { Loss, Queue, Result, Writer } from './writer.ts'
 /** The most writers that share a commit. It bounds how long the first one waits, and how many rows are locked meanwhile. */
 export const groupMax = 128
 
-/** What the groups of one gateway wait for before they lock rows: for each other, then for other gateways. */
+/** The locks that the groups of one gateway wait for before they lock rows: for each other, then for other gateways. */
 export interface Locks {
   readonly gate: Gate
   readonly rowsLock: RowsLock

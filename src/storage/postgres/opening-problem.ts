@@ -2,7 +2,7 @@ import { Problem } from '../../errors.ts'
 import { storageProblem } from './storage-problem.ts'
 import { poolerRemedy } from './transaction-pooler.ts'
 
-/** What the operator does about an error at the start: by the code of PostgreSQL or of the system, or by the words of the driver. */
+/** The remedies of the operator for an error at the start: by the code of PostgreSQL or of the system, or by the words of the driver. */
 const remedies: readonly (readonly [error: RegExp, remedy: string])[] = [
   [/^(ECONNREFUSED|57P03)$/, 'Start PostgreSQL there, or correct the host and the port in ROUSE_DATABASE_URL.'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'Correct the host name in ROUSE_DATABASE_URL, or the name servers of this machine.'],

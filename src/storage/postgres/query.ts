@@ -10,7 +10,7 @@ export interface Query {
   readonly text: string
   readonly values: SqlValue[]
   readonly isFirst: boolean
-  /** Whether it locks rows until the transaction ends: it changes them, or reads them with a lock. */
+  /** True when it locks rows until the transaction ends: it changes them, or reads them with a lock. */
   readonly locksRows: boolean
 }
 
@@ -31,7 +31,7 @@ export function toQuery<Params extends object>(statement: Statement<Params, unkn
   return { name, text, isFirst, locksRows, values: bindValues(binding, params) }
 }
 
-/** Whether a query changes rows. Its result then counts changed rows, or returns them (`returning`). */
+/** True when a query changes rows. Its result then counts changed rows, or returns them (`returning`). */
 export function isWrite({ text }: Query): boolean {
   return !/^\s*(select|with)\b/i.test(text)
 }

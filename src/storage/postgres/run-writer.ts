@@ -7,7 +7,7 @@ import type { RunningWriters } from './running-writers.ts'
 import type { WriteConnection } from './write-connection.ts'
 import type { Loss, Result, Writer } from './writer.ts'
 
-/** What the writers of one transaction share. */
+/** The state that the writers of one transaction share. */
 export interface Shared {
   readonly connection: WriteConnection
   readonly now: number
@@ -60,7 +60,7 @@ class WriterRun {
       if (this.#collision) throw this.#collision
       return { writer, value, hooks: this.#hooks, deferred: this.#deferred }
     } catch (error) {
-      // What one writer wrote cannot be rolled back alone.
+      // The rows that one writer wrote cannot be rolled back alone.
       if (this.#hasWritten || this.#unanswered > 0) this.#shared.lose(error, writer)
       return { writer, error }
     } finally {

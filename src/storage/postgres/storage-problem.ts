@@ -65,22 +65,22 @@ export function uncertain(cause: unknown): Problem {
   })
 }
 
-/** Whether the store is at fault, so that running the work again at once would not help. */
+/** True when the store is at fault, so that running the work again at once would not help. */
 export function isOutage(error: unknown): boolean {
   return ['unreachable', 'read-only', 'full', 'pooled'].includes(reasonOf(error) ?? '')
 }
 
-/** Whether the connection is lost, or leads to a server that cannot be used. */
+/** True when the connection is lost, or leads to a server that cannot be used. */
 export function isConnectionLost(error: unknown): boolean {
   return ['unreachable', 'read-only'].includes(reasonOf(error) ?? '')
 }
 
-/** Whether the statement was ended because it took too long, or waited too long for a lock. */
+/** True when the statement was ended because it took too long, or waited too long for a lock. */
 export function isSlow(error: unknown): boolean {
   return reasonOf(error) === 'slow'
 }
 
-/** Whether two concurrent writers caused the error (a deadlock, a serialization failure, the same unique key): a retry may succeed. */
+/** True when two concurrent writers caused the error (a deadlock, a serialization failure, the same unique key): a retry may succeed. */
 export function isCollision(error: unknown): boolean {
   return error instanceof Collision || ['40001', '40P01', '23505'].includes(codeOf(error) ?? '')
 }
@@ -89,7 +89,7 @@ export function isDeadlock(error: unknown): boolean {
   return codeOf(error) === '40P01'
 }
 
-/** Whether a commit that failed with this error was certainly rolled back. */
+/** True when a commit that failed with this error was certainly rolled back. */
 export function isCertain(error: unknown): boolean {
   return ['40', '23', '25'].includes(codeOf(error)?.slice(0, 2) ?? '')
 }

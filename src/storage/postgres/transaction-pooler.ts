@@ -1,6 +1,6 @@
 import type { WriteConnection } from './write-connection.ts'
 
-/** What to do about a pooler that has no sessions. */
+/** The remedy for a pooler that has no sessions. */
 export const poolerRemedy =
   'Give the address of PostgreSQL itself in ROUSE_DATABASE_URL, or set the pooler to sessions (pool_mode = session of PgBouncer).'
 

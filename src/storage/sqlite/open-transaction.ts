@@ -4,14 +4,14 @@ import type { Connection } from './connection.ts'
 
 interface OpenTransaction {
   readonly tx: Transaction
-  /** What is to run once the commit is durable. */
+  /** The hooks that run once the commit is durable. */
   readonly hooks: readonly (() => void)[]
   readonly closings: BeforeCommitWork
   /** From now on every use of `tx` throws. */
   end(): void
 }
 
-/** What one writer of a group works with, on the connection of the group. */
+/** Opens the transaction of one writer of a group, on the connection of the group. */
 export function openTransaction(connection: Connection, now: number): OpenTransaction {
   const hooks: (() => void)[] = []
   const closings = new BeforeCommitWork()

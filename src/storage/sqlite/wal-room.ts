@@ -20,7 +20,7 @@ export class WalRoom {
     this.#clock = clock
   }
 
-  /** Whether the log has room again after a commit that failed with this error, so that the commit is worth another try. */
+  /** True when the log has room again after a commit that failed with this error, so that the commit is worth another try. */
   makeAfter(error: unknown): boolean {
     // SQLITE_IOERR_WRITE: a quota, or a limit of the file's size.
     if (!isSqliteError(error) || !/^SQLITE_(FULL|IOERR_WRITE)$/.test(error.code)) return false

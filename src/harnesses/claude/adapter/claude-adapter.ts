@@ -101,7 +101,7 @@ export class ClaudeAdapter implements Adapter {
     if (traced === 'began') return 'turn_started'
     if (traced === 'joined') return 'delivered'
     if (traced === 'queued') return 'waits'
-    // What a session has not written down yet may be held in a dialog of its inbox, or lie in a pipe. Who got it may tell.
+    // A wake that a session has not written down yet may be held in a dialog of its inbox, or lie in a pipe. The client that got it may tell.
     const client = await clientOf(this.#context.clients, instanceIn(way), signal)
     const hasTaken = await client?.hasTaken(wakeId)
     return hasTaken === undefined ? 'unknown' : hasTaken ? 'written' : 'absent'

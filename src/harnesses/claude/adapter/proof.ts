@@ -4,7 +4,7 @@ import { within } from '../../../lib/within.ts'
 import type { ClaudeSession } from './registry.ts'
 import { traceIn } from './transcript.ts'
 
-/** What is proven of a wake that was handed over. `delivered`: it was put into a turn that ran. */
+/** The proof for a wake that was handed over. `delivered`: it was put into a turn that ran. */
 export interface Proof {
   readonly step: 'turn_started' | 'delivered'
   readonly detail: string

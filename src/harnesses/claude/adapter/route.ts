@@ -21,9 +21,9 @@ export interface RouteFacts {
   readonly session: ClaudeSession
   /** Programs of ours in sessions of Claude Code, the newest first. */
   readonly clients: readonly AttachedClient[]
-  /** What the hooks of this conversation have said last. */
+  /** The last report of the hooks of this conversation. */
   readonly reported: ReportedConversation | undefined
-  /** Whether the user has allowed the inbox socket. */
+  /** True when the user has allowed the inbox socket. */
   readonly isInboxAllowed: boolean
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isJsonObject } from '../../../lib/json.ts'
 import type { ClaudeSession } from './registry.ts'
 
-/** What a transcript shows of a wake. `joined`: its text was put into a turn that ran. `queued`: Claude Code has it. */
+/** The trace of a wake in a transcript. `joined`: its text was put into a turn that ran. `queued`: Claude Code has it. */
 type Traced = 'began' | 'joined' | 'queued'
 
 /** A turn with large results of tools writes less than this. What is older is not looked for. */
@@ -17,7 +17,7 @@ export async function traceIn(session: ClaudeSession, wakeId: string): Promise<T
   return text === undefined ? undefined : trace(text, wakeId)
 }
 
-/** What the lines of a transcript show of a wake: the most that they do. A line that is cut off or no JSON shows nothing. Pure. */
+/** Returns the strongest trace of a wake in the lines of a transcript. A line that is cut off or no JSON shows nothing. Pure. */
 export function trace(text: string, wakeId: string): Traced | undefined {
   const marker = `[Rouse ${wakeId}]`
   const kinds = text

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { isWithin } from '../../../bridge/target/choose-session.ts'
 
-/** Whether a conversation works in an allowed directory. Symbolic links are resolved. */
+/** True when a conversation works in an allowed directory. Symbolic links are resolved. */
 export function isAllowed(cwd: string, directories: readonly string[]): boolean {
   return isWithin(cwd, directories) || isWithin(realPath(cwd), directories)
 }

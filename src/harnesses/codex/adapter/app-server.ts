@@ -63,7 +63,7 @@ export class AppServer implements AsyncDisposable {
   readonly version: string | undefined
   /** The `CODEX_HOME` of its process. */
   readonly home: string | undefined
-  /** Whether it is a process of ours, and ends with its connection. */
+  /** True when it is a process of ours, and ends with its connection. */
   readonly isOwn: boolean
 
   private constructor(connection: Connection, said: z.infer<typeof answers.initialize>, isOwn: boolean) {
@@ -131,7 +131,7 @@ export class AppServer implements AsyncDisposable {
     return pages(async (cursor) => answers.queue.parse(await this.#call('thread/queue/list', { threadId, cursor })))
   }
 
-  /** Whether it was still there. */
+  /** Resolves with true when it was still there. */
   async dequeue(threadId: string, queuedSubmissionId: string): Promise<boolean> {
     return answers.deleted.parse(await this.#call('thread/queue/delete', { threadId, queuedSubmissionId })).deleted
   }
@@ -147,7 +147,7 @@ export class AppServer implements AsyncDisposable {
     answers.steered.parse(await this.#call('turn/steer', params))
   }
 
-  /** What the account has used. Without an account of ChatGPT it is an error. */
+  /** Reads the use of the account. Without an account of ChatGPT it is an error. */
   async rateLimits(): Promise<unknown> {
     return answers.limits.parse(await this.#call('account/rateLimits/read', {})).rateLimits
   }

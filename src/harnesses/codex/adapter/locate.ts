@@ -37,7 +37,7 @@ async function inHomes(access: CodexAccess, threadId: string): Promise<Located |
   return undefined
 }
 
-/** Whether some process has a thread open; undefined: it cannot be determined. */
+/** Resolves with true when some process has a thread open; undefined: it cannot be determined. */
 export async function isOpenSomewhere(home: string, threadId: string): Promise<boolean | undefined> {
   return (await openThreads(home))?.has(threadId)
 }

@@ -3,7 +3,7 @@ import { harnessProcess } from '../../harness-process.ts'
 import { type CodexThread, stateOf } from './thread.ts'
 import type { Writers } from './writers.ts'
 
-/** What a thread looks like from outside. */
+/** The place of a thread, as it is seen from outside. */
 export type Seat =
   /** In a server that can be reached. */
   | { readonly kind: 'loaded' }

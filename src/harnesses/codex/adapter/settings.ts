@@ -4,7 +4,7 @@ import type { AdapterContext, SettingMeaning } from '../../../bridge/adapter.ts'
 import { programPath } from '../../program-path.ts'
 import type { TurnsLook } from './app-server.ts'
 
-/** What the user's configuration may say about Codex. */
+/** The settings of Codex in the user's configuration. */
 export const settingMeanings = {
   program: { type: 'string', help: 'the path of codex; by default it is looked for in PATH' },
   homes: { type: 'strings', help: 'homes of Codex; by default CODEX_HOME, else ~/.codex' },

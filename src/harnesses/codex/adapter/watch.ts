@@ -13,7 +13,7 @@ import { openThreads, type Writers } from './writers.ts'
 const lookMs = 3_000
 const threadsMax = 500
 
-/** What a watch tells: the state of a conversation, and a limit that has ended a turn of one. */
+/** The notes of a watch: the state of a conversation, and a limit that has ended a turn of one. */
 interface CodexNotes {
   readonly session: (session: HarnessSession) => void
   readonly limit: (limit: UsageLimit, conversationId: string) => void
@@ -35,7 +35,7 @@ export async function watchCodex(
   while (!signal.aborted) {
     for (const path of access.sockets().paths) {
       if (watched.has(path)) continue
-      // What one server does costs only its own conversations.
+      // A failure of one server costs only its own conversations.
       const watching = watchServer(path, context, notes, signal)
         .catch(() => {})
         .finally(() => watched.delete(path))
@@ -79,7 +79,7 @@ class ServerThreads implements AsyncDisposable {
       if (method === 'account/rateLimits/updated') return this.#limits.note(params.rateLimits)
       const { threadId, turn } = params
       if (typeof threadId !== 'string') return
-      // Who has not subscribed to a thread is not told of its turns: then the state of the thread says that one has failed.
+      // A client that has not subscribed to a thread is not told of its turns: then the state of the thread says that one has failed.
       if (method === 'turn/completed' && isJsonObject(turn)) this.#queue(() => this.#failed(threadId, turn.error))
       if (method === 'thread/status/changed') this.#queue(() => this.#changed(threadId, params.status))
       else if (method === 'thread/closed') this.#queue(() => this.#changed(threadId, { type: 'notLoaded' }))

@@ -83,7 +83,7 @@ interface AcpProxyOptions {
   /** The agent, as the user has written it; no shell reads it. */
   readonly command: readonly string[]
   readonly env: Io['env']
-  /** What the editor writes, and reads. */
+  /** The stream that the editor writes, and the one that it reads. */
   readonly input: Readable
   readonly output: Writable
   /** Aborts when the proxy shall end. */
@@ -170,7 +170,7 @@ export async function runAcpProxy({ command, env, input, output, signal }: AcpPr
   return code
 }
 
-/** What a report has room for. */
+/** The most characters in the proof of a report. */
 const proofMax = 200
 
 function started(agent: ChildProcess): Promise<void> {

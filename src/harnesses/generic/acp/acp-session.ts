@@ -17,7 +17,7 @@ export class AcpSession {
   readonly cwd: string | undefined
   /** Prompts of the editor that have not ended. */
   readonly prompts = new Set<string>()
-  /** What the agent asks the user. */
+  /** The questions of the agent to the user. */
   readonly questions = new Set<string>()
   /** Version 2 says it. */
   reportedState: 'running' | 'requires_action' | 'idle' = 'idle'

@@ -5,14 +5,14 @@ import type { ReceiptStep } from '../../../words/receipts.ts'
 import { AcpSession } from './acp-session.ts'
 import { keyOf, lineOf, type Rpc, rpcIn } from './rpc.ts'
 
-/** What the proxy does about what it has read. */
+/** The handlers of the proxy for the messages that it has read. */
 interface TrafficEvents {
   toAgent(line: Buffer | string): void
   toEditor(line: Buffer | string): void
   /** A session has begun, or its state is another one. */
   changed(session: AcpSession): void
   ended(session: AcpSession): void
-  /** What became of a wake, and what proves it. */
+  /** Takes the outcome of a wake, and its proof. */
   proved(session: AcpSession, wakeId: string, step: ReceiptStep, proof: string): void
 }
 
@@ -20,7 +20,7 @@ interface TrafficEvents {
 const ownIds = 'rouse:'
 const requestsMax = 10_000
 const sessionsMax = 64
-/** What an agent sends while it works on a turn of version 1. Others come at any time: modes, commands, titles. */
+/** The updates of an agent while it works on a turn of version 1. Others come at any time: modes, commands, titles. */
 const ofTurn = new Set(['agent_message_chunk', 'agent_thought_chunk', 'tool_call', 'tool_call_update', 'plan'])
 const beginsSession = new Set(['session/new', 'session/load', 'session/resume', 'session/fork'])
 const endsSession = new Set(['session/close', 'session/delete'])
@@ -35,7 +35,7 @@ const requestCancelled = -32_800
 export class AcpTraffic {
   readonly sessions = new Map<string, AcpSession>()
   readonly #events: TrafficEvents
-  /** What the editor has requested, until its answer. */
+  /** The requests of the editor, until their answers. */
   readonly #requests = new Map<string, Rpc>()
   #version = 1
 
@@ -232,7 +232,7 @@ export class AcpTraffic {
       return
     }
     const proof = `stopReason ${String(result.stopReason)}`
-    // What was cancelled before the agent said a word may not have reached its model.
+    // A prompt that was cancelled before the agent said a word may not have reached its model.
     if (!own.hasBegun) this.#events.proved(session, wakeId, own.isCancelled ? 'delivered' : 'turn_started', proof)
     this.#ownEnd(session)
   }

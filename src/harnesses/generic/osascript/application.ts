@@ -25,5 +25,5 @@ export function applicationOf(pid: number, processes: ReadonlyMap<number, Proces
 
 const terminals = ['Terminal.app', 'iTerm.app', 'iTerm2.app']
 
-/** Whether an application says which of its tabs is in front. In one that does not, a line may go to another program. Pure. */
+/** True when an application says which of its tabs is in front. In one that does not, a line may go to another program. Pure. */
 export const namesItsTab = ({ path }: Application): boolean => terminals.includes(basename(path))

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { type Process, readProcesses } from '../tmux/processes.ts'
 import { script } from './script.ts'
 
-/** What the adapter needs of macOS. */
+/** The parts of macOS that the adapter needs. */
 export interface Machine {
   readonly platform: NodeJS.Platform
   processes(): ReadonlyMap<number, Process>
@@ -67,7 +67,7 @@ async function runScript(
   }
 }
 
-/** What `lsof -d cwd -Fpn` says: lines with the letter of a field first; `p` begins a process. Pure. */
+/** Reads the output of `lsof -d cwd -Fpn`: lines with the letter of a field first; `p` begins a process. Pure. */
 export function directoriesOf(text: string): ReadonlyMap<number, string> {
   const found = new Map<number, string>()
   let pid = 0
@@ -78,7 +78,7 @@ export function directoriesOf(text: string): ReadonlyMap<number, string> {
   return found
 }
 
-/** What `ps -o tty=` says. Pure. */
+/** Reads the output of `ps -o tty=`. Pure. */
 export function ttyOf(text: string): string | undefined {
   const name = text.trim()
   return /^ttys?\d+$/.test(name) ? `/dev/${name}` : undefined

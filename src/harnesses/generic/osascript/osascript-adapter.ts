@@ -80,7 +80,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
     return [{ harness: 'osascript', ...session, state: reported?.state ?? 'unknown', ...way }]
   }
 
-  /** What the hooks of the harness have said of its process. */
+  /** Returns the report of the hooks of the harness about its process. */
   function reportedOf({ name, process }: Found): ReportedConversation | undefined {
     const own = processOf(process)
     return clients
@@ -137,7 +137,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
       last = ended.catch(() => {})
       return ended
     },
-    // What a window does not show may have been there.
+    // A line that a window does not show may have been there.
     async find(_session, wakeId) {
       return (await turnProofOf(clients, wakeId, AbortSignal.abort())) ? 'turn_started' : 'unknown'
     },

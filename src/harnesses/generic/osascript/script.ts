@@ -1,8 +1,8 @@
 /**
- * What `osascript -l JavaScript` runs. Everything that changes comes as arguments, and none of it becomes a part of the script:
- * `look PID APP BRING`, and `write PID APP BRING MARK TTY LINE`. It prints one object of JSON. Before each of its two keystrokes it looks
- * again whether the process has the front, with the same tab, and a text area that has the focus. The clipboard is given back, unless
- * its user has copied something meanwhile.
+ * The script for `osascript -l JavaScript`. Everything that changes comes as arguments, and none of it becomes a part of the script: `look
+ * PID APP BRING`, and `write PID APP BRING MARK TTY LINE`. It prints one object of JSON. Before each of its two keystrokes it looks again:
+ * the process must have the front, with the same tab, and a text area that has the focus. The clipboard is given back, unless its user has
+ * copied something meanwhile.
  */
 export const script = String.raw`
 ObjC.import('AppKit')

@@ -4,7 +4,7 @@ import type { Program } from '../tmux/programs.ts'
 import { readScreen } from '../tmux/screen.ts'
 import { styledRows } from '../tmux/styled-rows.ts'
 
-/** What one look at the front of the screen has shown. */
+/** The findings of one look at the front of the screen. */
 const lookSchema = z.union([
   z.object({ isFront: z.literal(false) }),
   z.object({
@@ -14,7 +14,7 @@ const lookSchema = z.union([
     role: z.string(),
     /** `/dev/ttys003`: the tab in front */
     tty: z.string(),
-    /** What the text area shows: of a terminal the screen. */
+    /** The text of the text area: of a terminal the screen. */
     value: z.string(),
     /** Tells two values apart. */
     mark: z.string().regex(/^\d+-\d+$/),
@@ -22,7 +22,7 @@ const lookSchema = z.union([
 ])
 const writeSchema = z.object({ did: z.enum(['nothing', 'pasted', 'entered']) })
 
-/** What a look means. `mark`: that of the screen that was read. */
+/** The meaning of a look. `mark`: that of the screen that was read. */
 export type Verdict =
   | { readonly kind: 'ready'; readonly mark: string }
   | { readonly kind: 'held'; readonly why: string; readonly reason: Reason }
@@ -39,7 +39,7 @@ const nowhere = { x: -1, y: -1 }
 const held = (why: string, reason: Reason = 'cannot_start_turn'): Verdict => ({ kind: 'held', why, reason })
 const unknown = (why: string): Verdict => held(why, 'presence_unknown')
 
-/** Whether a line may be pasted, after what `osascript` has printed. What is not plainly an empty composer is held. Pure. Source: S1-21. */
+/** Returns the verdict on a line that is to be pasted, after the output of `osascript`. It is held unless the composer is plainly empty. Pure. Source: S1-21. */
 export function verdictOf(printed: string, wanted: Wanted): Verdict {
   const seen = lookSchema.safeParse(parsed(printed)).data
   if (!seen) return unknown('what is in front cannot be read')
@@ -59,7 +59,7 @@ const reasons = {
   unreadable: unknown('the screen cannot be read'),
 } as const
 
-/** What the act did; undefined: it cannot be determined. Pure. */
+/** Returns the effect of the act; undefined: it cannot be determined. Pure. */
 export function doneOf(printed: string): 'nothing' | 'pasted' | 'entered' | undefined {
   return writeSchema.safeParse(parsed(printed)).data?.did
 }

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 export interface Process {
   readonly pid: number
   readonly parent: number
-  /** Whether the keys of its terminal go to it. */
+  /** True when the keys of its terminal go to it. */
   readonly isForeground: boolean
   /** ms since the epoch */
   readonly startedAt: number
@@ -64,7 +64,7 @@ function fromPs(): Process[] {
   return processesOfPs(execFileSync('ps', ['-A', ...columns], options))
 }
 
-/** What `ps -A -o pid= -o ppid= -o pgid= -o tpgid= -o lstart= -o command=` says, in UTC. Pure. */
+/** Reads the output of `ps -A -o pid= -o ppid= -o pgid= -o tpgid= -o lstart= -o command=`, in UTC. Pure. */
 export function processesOfPs(text: string): Process[] {
   return text.split('\n').flatMap((line) => {
     const [, pid, parent, group, foreground, started, command] = psLine.exec(line) ?? []

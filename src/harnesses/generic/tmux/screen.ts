@@ -2,7 +2,7 @@ import type { PresenceState } from '../../../words/presence.ts'
 import type { Program } from './programs.ts'
 import { type Row, textOf } from './styled-rows.ts'
 
-/** What a screen says. `text`: what stands in the composer, `''` when nothing was typed. */
+/** The content of a screen. `text`: the text in the composer, `''` when nothing was typed. */
 export type Reading =
   | { readonly kind: 'ready'; readonly text: '' }
   | { readonly kind: 'draft'; readonly text: string }
@@ -56,7 +56,7 @@ interface Composer {
   readonly text: string
 }
 
-/** What stands in the composer; undefined where the screen has none that can be read. */
+/** Returns the content of the composer; undefined where the screen has none that can be read. */
 function composerOf(rows: readonly Row[], texts: readonly string[], program: Program): Composer | undefined {
   const { composer, composerBegin, composerEnd, placeholder } = program
   const isFirst = (text: string, i: number): boolean =>

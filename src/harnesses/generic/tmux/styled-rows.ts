@@ -47,7 +47,7 @@ function styleAfter(style: Pick<Cell, 'isDim' | 'isInverse'>, codes: string): Pi
     else if (code === '22') isDim = false
     else if (code === '7') isInverse = true
     else if (code === '27') isInverse = false
-    // What follows is a colour: 38;5;N or 38;2;R;G;B.
+    // The numbers that follow are a colour: 38;5;N or 38;2;R;G;B.
     else if (['38', '48', '58'].includes(code)) i += numbers[i + 1] === '5' ? 2 : numbers[i + 1] === '2' ? 4 : 0
   }
   return { isDim, isInverse }

@@ -124,7 +124,7 @@ function createTmuxAdapter(context: AdapterContext): Adapter {
       void ended.then(() => lastOfPane.get(pane) === ended && lastOfPane.delete(pane))
       return woken
     },
-    // What a screen does not show may have been there.
+    // A line that a screen does not show may have been there.
     async find(_session, wakeId) {
       return (await turnProofOf(context.clients, wakeId, AbortSignal.abort())) ? 'turn_started' : 'unknown'
     },

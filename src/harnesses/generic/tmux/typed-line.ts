@@ -49,7 +49,7 @@ export function placeOf(composer: string, line: string): Place {
   return shown.endsWith(typed) ? { kind: 'afterDraft', draft: shown.slice(0, -typed.length) } : { kind: 'mixed' }
 }
 
-/** Whether a composer shows a line, or the end of it. Pure. */
+/** True when a composer shows a line, or the end of it. Pure. */
 export function holds(composer: string, line: string): boolean {
   return squeeze(composer).includes(squeeze(line).slice(-endMin))
 }

@@ -188,7 +188,7 @@ function withRealPath(session: HarnessSession): HarnessSession {
   return session.cwd === undefined ? session : { ...session, cwd: realPath(session.cwd) }
 }
 
-/** Whether OpenCode has been used by this user: its first start makes one of its directories. */
+/** True when OpenCode has been used by this user: its first start makes one of its directories. */
 function isUsedHere({ HOME, XDG_CONFIG_HOME, XDG_DATA_HOME }: Io['env']): boolean {
   const homes = [
     XDG_CONFIG_HOME || (HOME && join(HOME, '.config')),
@@ -197,7 +197,7 @@ function isUsedHere({ HOME, XDG_CONFIG_HOME, XDG_DATA_HOME }: Io['env']): boolea
   return homes.some((home) => home && existsSync(join(home, 'opencode')))
 }
 
-/** Whether a directory is an allowed one, or below one. `allowed`: with symbolic links resolved. */
+/** True when a directory is an allowed one, or below one. `allowed`: with symbolic links resolved. */
 function isAllowed(directory: string, allowed: readonly string[]): boolean {
   const real = realPath(directory)
   return allowed.some((one) => real === one || real.startsWith(`${one}${sep}`))

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { AdapterContext, SettingMeaning } from '../../../bridge/adapter.ts'
 
-/** What the configuration may say about OpenCode. The password itself is never in it. */
+/** The settings of OpenCode. The password itself is never in them. */
 export const settings = {
   port: {
     type: 'number',

@@ -6,7 +6,7 @@ const version = 1
 const deliveryStatuses = ['held', 'delivered', 'denied', 'refused', 'expired', 'misaddressed', 'dropped'] as const
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 
-/** What a session says about a message that it was sent. Source: Qwen's cross-session protocol, §5. */
+/** The report of a session about a message that it was sent. Source: Qwen's cross-session protocol, §5. */
 export interface Receipt {
   readonly status: DeliveryStatus
   /** Why, for people. */

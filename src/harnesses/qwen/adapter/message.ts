@@ -4,7 +4,7 @@ import { clip, plain } from '../../../client/terminal-text.ts'
 import type { DeliveryStatus, Receipt } from './frames.ts'
 import type { ReceiptInbox } from './receipt-inbox.ts'
 
-/** What may follow: the receipts of one message come on connections of their own, in any order. Source: Qwen's cross-session protocol, §5. */
+/** The receipts that may follow: those of one message come on connections of their own, in any order. Source: Qwen's cross-session protocol, §5. */
 const next = {
   pending: ['held', 'delivered', 'denied', 'refused', 'expired', 'misaddressed', 'dropped'],
   held: ['delivered', 'denied', 'expired', 'misaddressed'],

@@ -68,7 +68,7 @@ function createQwenAdapter(context: AdapterContext): Adapter {
     }
   }
 
-  /** What the hooks have said of a session, in the process that has it now. */
+  /** Returns the report of the hooks about a session, in the process that has it now. */
   function reportedOf({ pid, sessionId }: SessionRecord): ReportedConversation | undefined {
     return clients
       .reportedConversations('qwen')

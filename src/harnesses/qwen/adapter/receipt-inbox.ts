@@ -10,7 +10,7 @@ const connectionsMax = 64
 const lineMsMax = 10_000
 const bytesMax = 65_536
 const rememberedMax = 1_000
-/** What a socket's path has room for. */
+/** The most bytes in the path of a socket. */
 const pathBytesMax = 103
 
 /** Where sessions send their receipts: a socket in a directory that only this user may enter. */

@@ -5,7 +5,7 @@ import { processStart } from '../../../bridge/processes.ts'
 import type { Io } from '../../../client/io.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 
-/** What a running Qwen Code says of one of its sessions. Source: its cross-session protocol, §1. */
+/** The record that a running Qwen Code keeps of one of its sessions. Source: its cross-session protocol, §1. */
 export interface SessionRecord {
   readonly pid: number
   readonly sessionId: string
@@ -18,7 +18,7 @@ export interface SessionRecord {
   readonly version?: string
 }
 
-/** What tells the processes of a machine apart; absent where the system does not say. */
+/** The facts that tell the processes of a machine apart; absent where the system does not say. */
 interface ThisMachine {
   readonly bootId?: string
   readonly pidNamespace?: number
@@ -52,7 +52,7 @@ export function liveRecords(home: string, machine: ThisMachine = thisMachine()):
   return records.sort((a, b) => b.startedAt - a.startedAt)
 }
 
-/** Whether a record is that of a process of this machine that still runs: pids are used again, and home directories are shared. */
+/** True when a record is that of a process of this machine that still runs: pids are used again, and home directories are shared. */
 function isLive(record: Record<string, unknown>, pid: number, machine: ThisMachine): boolean {
   const { schemaVersion: version, procStart, pidNs } = record
   if (record.pid !== pid || typeof version !== 'number' || version > schemaVersion || !machine.isAlive(pid))

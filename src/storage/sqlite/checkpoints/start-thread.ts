@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 
-/** What the thread starts with: the store's path, and a descriptor of the same file. */
+/** The input of the thread: the store's path, and a descriptor of the same file. */
 export interface ThreadData {
   readonly path: string
   readonly fd: number

@@ -36,7 +36,7 @@ export function isAlive({ pid }: Pick<OwnSession, 'pid'>): boolean {
 }
 
 /**
- * Whether a user is at the terminal. If that is not known, no: a program of ours that waits there would keep `claude -p` from its
+ * True when a user is at the terminal. False if that is not known: a program of ours that waits there would keep `claude -p` from its
  * first call of the model, and from its end.
  */
 function isAttended({ CLAUDE_CODE_SESSION_ATTENDED: attended, CLAUDE_CODE_ENTRYPOINT: entry }: Io['env']): boolean {

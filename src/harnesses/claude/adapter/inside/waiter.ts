@@ -73,7 +73,7 @@ export async function waitForWake({
 
 /** The right of one waiting hook to be the one of its session. */
 interface WaiterLock {
-  /** Whether no newer one has come. */
+  /** True when no newer one has come. */
   isOurs(): boolean
   release(): void
 }

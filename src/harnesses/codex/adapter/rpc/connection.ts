@@ -8,7 +8,7 @@ const messageTextMax = 300
 /** The waits after an answer that the server has too much to do, with jitter. */
 const overloadMs = [100, 300, 900] as const
 
-/** What the server says by itself. `isRequest`: it wants an answer, which is the user's to give. */
+/** A message that the server sends by itself. `isRequest`: it wants an answer, which is the user's to give. */
 export interface Said {
   readonly method: string
   readonly params: JsonObject

@@ -14,7 +14,7 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
 }
 
-/** What an answer means, by its text: its code is -32600 for nearly all of them. Measured with 0.169. */
+/** The meaning of an answer, by its text: its code is -32600 for nearly all of them. Measured with 0.169. */
 const meanings = {
   'no-such-method': /unknown variant|method not found/i,
   'not-experimental': /requires experimentalApi/i,

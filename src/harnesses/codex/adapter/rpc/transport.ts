@@ -8,5 +8,5 @@ export interface Transport extends AsyncDisposable {
   readonly closed: Promise<string>
 }
 
-/** What one message may hold. A turn with the output of its tools is the largest that is requested. */
+/** The most bytes of one message. A turn with the output of its tools is the largest that is requested. */
 export const messageBytesMax = 16 * 1024 * 1024

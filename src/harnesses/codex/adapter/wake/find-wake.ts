@@ -31,7 +31,7 @@ export async function findWake(
   return 'unknown'
 }
 
-/** Takes a wake out of the queue of its thread. Whether it was still there. Errors: Codex does not answer. */
+/** Takes a wake out of the queue of its thread. Resolves with true when it was still there. Errors: Codex does not answer. */
 export async function takeBackWake(access: CodexAccess, threadId: string, wakeId: string): Promise<boolean> {
   const located = await locateThread(access, threadId)
   if (!located) return false

@@ -8,9 +8,9 @@ import type { Way } from './way.ts'
 /** A wake that was handed over. Instants of `performance.now()`. */
 export interface HandedWake {
   readonly handedAt: number
-  /** Whether it was put into a turn that ran. */
+  /** True when it was put into a turn that ran. */
   readonly isSteered: boolean
-  /** What was last reported to the gateway. */
+  /** The step that was last reported to the gateway. */
   lastReported: string
   /** How many looks have shown where it is. */
   looks: number

@@ -24,7 +24,7 @@ import {
 } from './verdict.ts'
 import type { Way, WayOptions } from './way.ts'
 
-/** What handing over needs. */
+/** The parts that handing over needs. */
 interface HandOverOptions {
   readonly access: CodexAccess
   readonly hosted: HostedTurns

@@ -1,6 +1,6 @@
 import type { LocalClients } from '../../../../bridge/local/clients.ts'
 
-/** What the hook of Codex has said about a wake. */
+/** The words of the hook of Codex about a wake. */
 export interface HookTurn extends Disposable {
   /** Aborts when it has said that a turn began. */
   readonly signal: AbortSignal

@@ -9,9 +9,9 @@ export interface Seen {
   readonly queuedId?: string | undefined
   /** `closed`: no process has the thread open. `unknown`: one may, and what it does cannot be seen. */
   readonly state: PresenceState | 'closed'
-  /** Whether it cannot be determined that some process has the thread open. */
+  /** True when it cannot be determined that some process has the thread open. */
   readonly maybeClosed?: boolean
-  /** Whether the state is what its hook has said: the next hook tells the next one. */
+  /** True when the state is what its hook has said: the next hook tells the next one. */
   readonly isSaidByHook?: true
 }
 

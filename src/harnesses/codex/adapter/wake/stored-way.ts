@@ -8,7 +8,7 @@ import type { Way, WayOptions } from './way.ts'
 interface StoredWayOptions extends WayOptions {
   /** Opens an app-server with the home of the thread: one that runs, otherwise a child process. */
   readonly openServer: () => Promise<AppServer>
-  /** What can be known of the thread now. */
+  /** Returns the facts of the thread that can be known now. */
   readonly outside: () => Promise<Outside>
 }
 
@@ -42,7 +42,7 @@ export class StoredWay implements Way {
     await this.#with((server) => server.enqueue(threadId, text, label))
   }
 
-  /** Whether a turn runs cannot be seen. */
+  /** It cannot be seen if a turn runs. */
   steer(): Promise<boolean> {
     return Promise.resolve(false)
   }
@@ -78,13 +78,13 @@ export class StoredWay implements Way {
   }
 }
 
-/** What can be known of a thread whose process cannot be queried. */
+/** The known facts of a thread whose process cannot be queried. */
 interface Outside {
-  /** Who has the threads of its home open; undefined: it cannot be determined. */
+  /** The processes that have the threads of its home open; undefined: it cannot be determined. */
   readonly writers: Writers | undefined
-  /** Whether a process is known to have it open all the same. */
+  /** True when a process is known to have it open all the same. */
   readonly isOpenElsewhere: boolean
-  /** What the hooks of Codex have said last. */
+  /** The last reports of the hooks of Codex. */
   readonly reported: readonly ReportedConversation[]
 }
 

@@ -9,7 +9,7 @@ export interface WakeTimes {
   readonly pausedMs: number
   /** A session that runs by itself looks into its queue every 10 s. */
   readonly slowMs: number
-  /** What has left the queue, and is in no turn after that, is lost. */
+  /** A wake that has left the queue, and is in no turn after that time, is lost. */
   readonly goneMs: number
   /** Between the queue and its turn. */
   readonly nearMs: number
@@ -112,7 +112,7 @@ export const neverPrompted: WakeEnd = {
   retryAfterMs: retryMs.later,
 }
 
-/** What follows from a look at a wake that was handed over. */
+/** The verdict on a wake that was handed over, after a look. */
 export type Verdict = 'began' | 'gone' | 'closed' | 'wait' | { readonly held: string; readonly reason: Reason }
 
 /** For how long, in ms: since it was handed over, since it has been idle with the wake in its queue, since the wake was nowhere. */

@@ -21,7 +21,7 @@ export interface Way extends AsyncDisposable {
   enqueue(text: string): Promise<void>
   /** Puts it into the turn that runs. False: it did not: none runs, or it takes nothing. */
   steer(text: string): Promise<boolean>
-  /** Whether it was still in the queue: then it is in it no more. */
+  /** Resolves with true when it was still in the queue: then it is in it no more. */
   takeBack(queuedId: string): Promise<boolean>
   /** How often to look, where nothing tells a change. `sinceMs`: since the wake was handed over. */
   intervalMs(sinceMs: number): number

@@ -18,7 +18,7 @@ export interface Answer {
 /** A request that arrives while OpenCode boots may stay without an answer for good, so it is given up, and sent again. */
 const getMaxMs = 2_500
 const getTries = 2
-/** What changes something is sent once. */
+/** A request that changes something is sent once. */
 const changeMaxMs = 10_000
 
 /** Reads from OpenCode. Errors: no answer after two tries of 2.5 s; the signal aborts. */

@@ -42,7 +42,7 @@ export const Rouse = async (/** @type {Input} */ { client, directory }) => {
   }
 }
 
-/** What a status says of a refusal of the vendor. */
+/** Returns the refusal of the vendor in a status, and the time of its next try. Undefined: there is none. */
 function retryIn(/** @type {any} */ status) {
   if (status?.type !== 'retry' || typeof status.next !== 'number') return undefined
   return { message: String(status.message ?? '').slice(0, 200), next: status.next }
@@ -134,7 +134,7 @@ class Conversation {
     else this.#busy.delete(id)
   }
 
-  /** What began before this plugin. */
+  /** Notes the turns and questions that began before this plugin. */
   async #readState() {
     const { data } = await this.#client.session.status().catch(() => ({ data: undefined }))
     for (const [id, status] of Object.entries(data ?? {})) {
@@ -264,7 +264,7 @@ class Conversation {
     return this.#parents.get(id)
   }
 
-  /** What the client has no method for. */
+  /** Calls a path that the client has no method for. */
   async #call(/** @type {'get' | 'delete'} */ method, /** @type {string} */ url) {
     const http = this.#client._client ?? this.#client.session._client
     return http?.[method]({ url })
@@ -375,7 +375,7 @@ class Bridge {
   }
 }
 
-/** What the messages of a conversation say about a prompt: only an answer that names it as its parent proves a turn. */
+/** The progress of a prompt, as the messages of a conversation tell it: only an answer that names it as its parent proves a turn. */
 function progressOf(/** @type {Message[]} */ messages, /** @type {string} */ id) {
   const answers = messages.filter(({ role }) => role === 'assistant')
   if (answers.some(({ parentID }) => parentID === id)) return 'turn_started'
@@ -399,7 +399,7 @@ function settingsOfLastPrompt(/** @type {Message[]} */ messages) {
   return { ...(last?.agent ? { agent: last.agent } : {}), ...(last?.model ? { model: last.model } : {}) }
 }
 
-/** Whether only this user can have made the socket. */
+/** True when only this user can have made the socket. */
 function isPrivate(/** @type {string} */ path) {
   if (process.platform === 'win32') return true
   const stats = lstatSync(dirname(path), { throwIfNoEntry: false })

@@ -9,7 +9,7 @@ export interface OpenedWith {
   readonly continues?: true
 }
 
-/** What the command line of a process says about the conversation that it opened with. Nothing where it cannot be read. */
+/** Returns the facts in the command line of a process about the conversation that it opened with. Nothing where it cannot be read. */
 export function openedWith(pid: number): OpenedWith {
   try {
     if (process.platform === 'linux') return openedBy(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0'))

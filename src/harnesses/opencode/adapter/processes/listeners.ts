@@ -18,7 +18,7 @@ export async function findListeners(meant: Meant): Promise<Listener[]> {
   return listenersOfLsof(stdout, meant)
 }
 
-/** What `lsof -F pcn` says: lines with the letter of a field first; `p` begins a process. Pure. */
+/** Reads the output of `lsof -F pcn`: lines with the letter of a field first; `p` begins a process. Pure. */
 export function listenersOfLsof(text: string, meant: Meant): Listener[] {
   const found: Listener[] = []
   let pid = 0

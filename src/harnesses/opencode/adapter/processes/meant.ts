@@ -11,7 +11,7 @@ export interface Meant {
   readonly port?: number | undefined
 }
 
-/** Whether a listening process is meant. `name`: `opencode`, `opencode.exe` from npm, `.opencode-wrapped` from Nix. Pure. */
+/** True when a listening process is meant. `name`: `opencode`, `opencode.exe` from npm, `.opencode-wrapped` from Nix. Pure. */
 export function isMeant(name: string, port: number, meant: Meant): boolean {
   return /^\.?opencode/.test(name) || port === meant.port
 }

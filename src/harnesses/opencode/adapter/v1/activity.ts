@@ -3,7 +3,7 @@ import { reasonOfState } from '../../../../bridge/reason-of-state.ts'
 import type { PresenceState } from '../../../../words/presence.ts'
 import type { V1Api } from './api.ts'
 
-/** What a server says of its conversations now. */
+/** The activity of a server's conversations now. */
 export interface Activity {
   readonly busy: ReadonlySet<string>
   /** Conversations with an approval or a question that waits for the user, also in a subagent. */
@@ -17,7 +17,7 @@ export async function readActivity(api: V1Api, signal: AbortSignal): Promise<Act
   return { busy, asking: new Set([...asking, ...parents.filter((id) => typeof id === 'string')]) }
 }
 
-/** What one conversation does. Pure. Source: S1-8. */
+/** Returns the state of one conversation. Pure. Source: S1-8. */
 export function stateOf(sessionId: string, { busy, asking }: Activity): PresenceState {
   if (asking.has(sessionId)) return 'waitingOnApproval'
   return busy.has(sessionId) ? 'active' : 'idle'

@@ -17,7 +17,7 @@ export function progressOf(messages: readonly V1Message[], id: string): Progress
   return isCarried ? 'carried' : 'waits'
 }
 
-/** Who answers, and with which model: as the last prompt of the conversation had it. A wake never leaves the agent `plan` for another. Pure. */
+/** The agent that answers, and its model: as the last prompt of the conversation had it. A wake never leaves the agent `plan` for another. Pure. */
 export function settingsOfLastPrompt(messages: readonly V1Message[]): { agent?: string; model?: object } {
   const [last] = messages.filter(({ role }) => role === 'user').sort((a, b) => b.time.created - a.time.created)
   return { ...(last?.agent ? { agent: last.agent } : {}), ...(last?.model ? { model: last.model } : {}) }

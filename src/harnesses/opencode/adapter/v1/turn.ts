@@ -6,7 +6,7 @@ import { readActivity, stateOf } from './activity.ts'
 import type { V1Api } from './api.ts'
 import { progressOf } from './progress.ts'
 
-/** Whether the events of a server have proven the turn of one prompt, and a way to wait for the next event. */
+/** The proof of the turn of one prompt, from the events of a server, and a way to wait for the next event. */
 export class TurnSignal {
   readonly #conversationId: string
   readonly #id: string
@@ -122,7 +122,7 @@ function began(id: string): WakeEnd {
   return { step: 'turn_started', detail: `message.updated: an answer to ${id}` }
 }
 
-/** Whether the prompt is out of the history. OpenCode refuses that while a turn runs. */
+/** True when the prompt is out of the history. OpenCode refuses that while a turn runs. */
 async function isTakenBack(api: V1Api, { conversationId, id }: Prompted): Promise<boolean> {
   const { status } = await api.removeMessage(conversationId, id)
   return status === 200

@@ -86,7 +86,7 @@ export async function wakeByService(
   return await steps.end(tools.signal)
 }
 
-/** What the events of the service prove about one prompt. */
+/** The proofs of the events of the service about one prompt. */
 class InboxSteps {
   readonly #conversationId: string
   readonly #id: string
