@@ -10,7 +10,7 @@ export interface HookAct {
   readonly tellsMail?: true
   /** The conversation ends, and perhaps the process with it. */
   readonly ends?: true
-  /** Its user has closed it: nobody starts it anew. */
+  /** Its user has closed it: recovery does not restart its harness. */
   readonly isClosed?: true
   /** The turn has failed, and these are the words of the harness about it. */
   readonly failure?: string

@@ -12,7 +12,7 @@ import type { RecoveryContext } from './context.ts'
 import { requireOwnAgent } from './parking.ts'
 import { recoveryEvent } from './recovery-event.ts'
 
-/** An order to start the harness of an agent anew. */
+/** An order to restart the harness of an agent. */
 export interface Order {
   readonly epoch: number
   readonly inFlight: InFlight

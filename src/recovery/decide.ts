@@ -105,7 +105,7 @@ const withSession: readonly Rule[] = [
   { action: 'nudge', reason: 'silent_with_reason', when: () => true },
 ]
 
-/** No live session: its harness is started anew, once for each reason and each session that is gone. Source: S3-6. */
+/** No live session: its harness is restarted, once for each reason and each session that is gone. Source: S3-6. */
 const withoutSession: readonly Rule[] = [
   { action: 'nothing', reason: 'never_had_a_session', when: ({ former }) => former === null },
   { action: 'nothing', reason: 'closed_by_person', when: ({ former }) => former!.endReason === 'closed' },

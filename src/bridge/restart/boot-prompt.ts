@@ -1,5 +1,5 @@
 /**
- * Returns what a harness that is started anew is told first: fixed text of ours, with the handle of its agent and the number of the act. No
+ * Returns the first prompt of a restarted harness: fixed text of ours, with the handle of its agent and the number of the act. No
  * words of others are in it, because it may become an argument of a command. Pure. Source: S3-7, S1-47.
  */
 export function bootPrompt(identity: string, epoch: number | null): string {

@@ -23,7 +23,7 @@ export function registerGate(program: Command, io: Io): void {
     'rouse gate @donna --nudges on --proof MESSAGE:… --backlog digest   # after a trip: rouse wake test @donna',
   ])
     .addOption(new Option('--nudges <state>', 'pulses into live sessions').choices(['on', 'off']))
-    .addOption(new Option('--restarts <state>', 'orders to start a harness anew').choices(['on', 'off']))
+    .addOption(new Option('--restarts <state>', 'orders to restart a harness').choices(['on', 'off']))
     .option('--reason <text>', 'why, for those who look at it')
     .option('--proof <messageId>', 'of a gate that has tripped: the wake test that its agent has acknowledged since')
     .addOption(new Option('--backlog <what>', 'what becomes of what gathered').choices(['digest', 'skip', 'off']))

@@ -10,7 +10,7 @@ import { clientCommand, commonOptions, connect, jsonOption, withExamples } from 
 
 const lookMs = 1_000
 
-/** `rouse recovery …`: harnesses that are started anew. */
+/** `rouse recovery …`: restarts of harnesses. */
 export function registerRecovery(program: Command, io: Io): void {
   const recovery = program.command('recovery').description('restarts of the harnesses of agents')
   registerList(recovery, io)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/** An act of recovery: a pulse into the live session, or an order to start the harness anew. */
+/** An act of recovery: a pulse into the live session, or an order to restart the harness. */
 export type RecoveryMode = 'nudge' | 'restart'
 
 /** An act in flight: the agent's lock. Nothing else is done for it until it ends. Instants in ms since the epoch. Source: S3-9. */
@@ -28,7 +28,7 @@ export interface Parked {
 export const parkedReasons = ['usage-limit', 'rate-limit', 'spend-cap'] as const
 export type ParkedReason = (typeof parkedReasons)[number]
 
-/** Why an agent's bridge can start its harness anew: it has a recipe, and that was tried. */
+/** The state of the recipe by which a bridge restarts the harness of an agent: proven, unproven, or none. */
 type RestartRecipe = 'none' | 'unproven' | 'proven'
 
 /** A bridge's report of itself and of the harness of one agent. Instants are ISO 8601. */

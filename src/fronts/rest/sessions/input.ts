@@ -45,7 +45,7 @@ export const presenceInput = withKnownTurn(
 
 export const beatInput = z.strictObject({ presence: withKnownTurn(presence).optional(), harness: harness.optional() })
 
-/** `person`: the user of the harness closed it, so that nothing starts it anew. */
+/** `person`: the user of the harness closed it, so that recovery does not restart the harness. */
 export const endQuery = z.strictObject({ by: oneOf(['person', 'harness']).optional() })
 
 export const sessionQuery = z.strictObject({
