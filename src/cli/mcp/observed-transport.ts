@@ -1,7 +1,10 @@
 import type { RequestId, Transport } from '@modelcontextprotocol/server'
 
 /** A transport that is watched. */
-export function observedTransport(inner: Transport, { observe, observeSent, onWritten, onClosed }: Observer): Transport {
+export function observedTransport(
+  inner: Transport,
+  { observe, observeSent, onWritten, onClosed }: Observer,
+): Transport {
   const outer: Transport = {
     async start() {
       inner.onmessage = (message, extra) => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { AttachedClient } from '../../../src/bridge/local/clients.ts'
-import { readSettings } from '../../../src/harnesses/claude/adapter/settings.ts'
 import { sessionOf } from '../../../src/harnesses/claude/adapter/registry.ts'
 import { chooseRoute, type RouteFacts } from '../../../src/harnesses/claude/adapter/route.ts'
+import { readSettings } from '../../../src/harnesses/claude/adapter/settings.ts'
 import { trace } from '../../../src/harnesses/claude/adapter/transcript.ts'
 
 const start = { start: '4347449', startedAt: '2026-11-22T10:00:00.000Z' }
