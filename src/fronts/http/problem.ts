@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { ErrorRequestHandler, RequestHandler } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { WrongKeys } from '../../admission/wrong-keys.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger/logger.ts'
@@ -37,23 +37,35 @@ export interface RefusalTools {
   readonly metrics: Pick<Metrics, 'refused'>
 }
 
-/** Returns the problem answer for anything that a handler threw. Unknown errors are logged and answered as `internal`. */
-export function problemHandler({ log, wrongKeys, metrics }: RefusalTools): ErrorRequestHandler {
+/** Returns the problem answer for anything that a handler threw. */
+export function problemHandler(tools: RefusalTools): ErrorRequestHandler {
+  return refusing(tools, (req, res, problem) => sendProblem(res, problem, pathOf(req)))
+}
+
+/** Has `send` answer anything that a handler threw. Unknown errors are logged, and have the problem `internal`. */
+export function refusing(
+  { log, wrongKeys, metrics }: RefusalTools,
+  send: (req: Request, res: Response, problem: Problem) => void,
+): ErrorRequestHandler {
   return async (error, req, res, _next) => {
     const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
     const judged = await wrongKeys.judge(error, from, bearerKey(req))
     const problem = toProblem(fromExpress(error) ?? judged)
     noteRefusal(metrics, problem)
     if (problem.isFault) {
-      log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.path }, 'request.failed')
+      const about = { requestId: requestIdOf(res), method: req.method, path: pathOf(req) }
+      log.error({ err: error, ...about }, 'request.failed')
     }
     // A stream that fails is closed: its reader reconnects with the last id that it saw.
     if (res.headersSent) return void res.destroy()
     // The audit records a wrong key above the limit as a wrong key too.
     res.locals.problem = judged === error ? problem.code : toProblem(error).code
-    sendProblem(res, problem, req.originalUrl.split('?')[0] ?? '/')
+    send(req, res, problem)
   }
 }
+
+/** Without the query. */
+const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?')[0] ?? '/'
 
 export const notFound: RequestHandler = (req) => {
   throw new Problem('not-found', {

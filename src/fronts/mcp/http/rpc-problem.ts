@@ -1,11 +1,8 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
-import { Problem, toProblem } from '../../../errors.ts'
+import { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { sizeLimits } from '../../../limits.ts'
-import { bearerKey } from '../../http/auth.ts'
-import { fromExpress, type RefusalTools, sendProblem } from '../../http/problem.ts'
-import { requestIdOf } from '../../http/request-log.ts'
-import { noteRefusal } from '../../note-refusal.ts'
+import { type RefusalTools, refusing, sendProblem } from '../../http/problem.ts'
 import { problemBody } from '../../problem-body.ts'
 
 /** JSON-RPC's codes for problems that come before a message is dispatched. All others are -32000, a server error. */
@@ -19,19 +16,10 @@ const codes: Readonly<Partial<Record<Problem['code'], number>>> = {
  * Answers what was thrown before a message was dispatched: the status of the problem, with a JSON-RPC error that has the problem as
  * its data. Source: MCP 2025-11-25, Transports, Sending Messages to the Server.
  */
-export function rpcProblemHandler({ log, wrongKeys, metrics }: RefusalTools): ErrorRequestHandler {
-  return async (error, req, res, _next) => {
-    const from = { remote: req.socket.remoteAddress, forwardedFor: req.get('x-forwarded-for') }
-    const judged = await wrongKeys.judge(error, from, bearerKey(req))
-    const problem = toProblem(fromExpress(error) ?? judged)
-    noteRefusal(metrics, problem)
-    if (problem.isFault) {
-      log.error({ err: error, requestId: requestIdOf(res), method: req.method, path: req.baseUrl }, 'request.failed')
-    }
-    if (res.headersSent) return void res.destroy()
-    res.locals.problem = judged === error ? problem.code : toProblem(error).code
-    sendProblem(res, problem, req.baseUrl, rpcError(problem, req.baseUrl, idIn(req.body)))
-  }
+export function rpcProblemHandler(tools: RefusalTools): ErrorRequestHandler {
+  return refusing(tools, ({ baseUrl, body }, res, problem) =>
+    sendProblem(res, problem, baseUrl, rpcError(problem, baseUrl, idIn(body))),
+  )
 }
 
 /** A problem as the error of a message. */
