@@ -40,7 +40,7 @@ const watched = statement<{ operator: string }, { projectId: string }>(
   sql`select distinct project_id as "projectId" from subscription where agent_id = ${p('operator')} and trigger = 'NEED_CHANGED'`,
 )
 
-/** What was told in a project. */
+/** Returns the needs that were told in a project. */
 export async function listTold(db: Reader, projectId: string): Promise<Told[]> {
   const rows = await db.all(ofProject, { projectId })
   return rows.map((row) => ({ ...row, kind: row.kind as NeedKind, isOpen: row.isOpen === 1 }))

@@ -1,13 +1,13 @@
 import type { NeedKind } from './need.ts'
 
-/** What operators were told about a need. Instants in ms since the epoch. */
+/** The state of a need, as operators were told it. Instants in ms since the epoch. */
 export interface Told {
   readonly id: string
   readonly kind: NeedKind
   readonly agent: string | null
   /** 0: never, it was snoozed before. */
   readonly toldAt: number
-  /** Whether it waits as far as they know. */
+  /** True when it waits as far as they know. */
   readonly isOpen: boolean
   /** 0: it is not snoozed. */
   readonly snoozedUntil: number
@@ -34,7 +34,7 @@ export function nextStep(told: Told | undefined, kind: NeedKind | undefined, now
   return told.isOpen || isQuiet(told, now) ? 'wait' : 'tell'
 }
 
-/** Whether a person has put a need off. What becomes worse is another matter. Pure. */
+/** True when a person has put a need off. A need that has become worse is not put off any more. Pure. */
 export function isSnoozed(told: Pick<Told, 'kind' | 'snoozedUntil'>, kind: NeedKind, now: number): boolean {
   return told.snoozedUntil > now && !isWorse(kind, told.kind)
 }

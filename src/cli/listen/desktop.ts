@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const showMsMax = 10_000
 const bodyMax = 200
 
-/** What a notification says: a line of ours, and the words of others. */
+/** The text of a notification: a line of ours, and the words of others. */
 interface Notice {
   readonly title: string
   readonly body: string
@@ -36,7 +36,7 @@ function withoutMarkup(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 }
 
-/** What the agent of a need does, in the title. */
+/** The act of the agent of a need, in the title. */
 const does: ReadonlyMap<unknown, string> = new Map(
   Object.entries({
     input: 'asks',
@@ -63,7 +63,7 @@ export function noticeOf({ eventType, payload }: Wake): Notice | undefined {
   if (eventType !== needWake.eventType) return { title: `Rouse: ${said(eventType)}`, body: said(subject) }
   const whose = agent === null ? 'The project' : said(agent)
   if (change === 'raised') return { title: `${whose} ${does.get(kind) ?? 'needs you'}`, body: said(subject) }
-  // Who has answered a question knows that.
+  // A person who has answered a question knows that.
   return troubles.includes(kind) ? { title: `${whose} is woken again`, body: '' } : undefined
 }
 

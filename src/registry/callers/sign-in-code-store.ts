@@ -29,7 +29,7 @@ export async function insertSignInCode(tx: Transaction, code: StoredCode): Promi
   await tx.run(insert, code)
 }
 
-/** Whether a code is stored. Guesses are refused by this, without a write. */
+/** True when a code is stored. Guesses are refused by this, without a write. */
 export async function isSignInCode(db: Reader, id: string): Promise<boolean> {
   return (await db.get(known, { id })) !== undefined
 }
