@@ -1,3 +1,6 @@
+import { z } from 'zod'
+
+const written = z.iso.datetime({ offset: true })
 let last = { second: Number.NaN, text: '' }
 
 /**
@@ -8,4 +11,9 @@ export function isoTime(at: number): string {
   const second = Math.floor(at / 1000)
   if (second !== last.second) last = { second, text: new Date(at).toISOString().slice(0, -4) }
   return `${last.text}${String(at - second * 1000).padStart(3, '0')}Z`
+}
+
+/** Returns ms since the epoch; undefined for a text that is no instant in ISO 8601. `Date.parse` also takes others, and `-1` as a year. */
+export function readIsoTime(text: string): number | undefined {
+  return written.safeParse(text).success ? Date.parse(text) : undefined
 }

@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { newUuid } from '../lib/ids.ts'
+import { readIsoTime } from '../lib/iso-time.ts'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { cutLine, firstLine, oneLine } from '../lib/words.ts'
 import type { Agent } from '../registry/agents/agent.ts'
@@ -66,8 +67,8 @@ export function readWakePolicy(metadata: unknown): WakePolicy | undefined {
 
 function readInstant(value: unknown): number | null {
   if (value === undefined || value === null) return null
-  const instant = typeof value === 'string' ? Date.parse(value) : Number.NaN
-  if (Number.isNaN(instant)) {
+  const instant = typeof value === 'string' ? readIsoTime(value) : undefined
+  if (instant === undefined) {
     throw new Problem('invalid-request', {
       field: 'metadata.expiresAt',
       detail: 'metadata.expiresAt: send an instant in ISO 8601, e.g. "2026-04-26T10:00:00.000Z".',

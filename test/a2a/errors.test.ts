@@ -160,6 +160,7 @@ describe('parameters', () => {
     [{ message: message({ parts: [{ text: 'a' }, {}] }) }, 'message.parts[1]'],
     [sending({}, { historyLength: -1 }), 'historyLength'],
     [sending({ metadata: { expiresAt: 'soon' } }), 'metadata.expiresAt'],
+    [sending({ metadata: { expiresAt: '-1' } }), 'metadata.expiresAt'],
     [
       sending({}, { taskPushNotificationConfig: { url: 'http://10.0.0.1/' } }),
       'configuration.taskPushNotificationConfig.url',

@@ -6,6 +6,7 @@ import {
   type SendMessageRequest,
 } from '@a2a-js/sdk'
 import { Problem } from '../../errors.ts'
+import { readIsoTime } from '../../lib/iso-time.ts'
 import { sizeLimits } from '../../limits.ts'
 import { requireBoundedId, requireBoundedMessage, requireBoundedModes } from '../../tasks/bounded-message.ts'
 import { nullData } from '../../tasks/part.ts'
@@ -87,8 +88,8 @@ function stateFilter(status: ProtoState): TaskState | undefined {
 
 function instant(text: string | undefined): number | undefined {
   if (!text) return undefined
-  const at = Date.parse(text)
-  if (Number.isNaN(at))
+  const at = readIsoTime(text)
+  if (at === undefined)
     throw invalid('statusTimestampAfter', 'must be an instant in ISO 8601, e.g. 2026-04-26T10:00:00.000Z.')
   return at
 }
