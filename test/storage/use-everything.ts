@@ -48,11 +48,13 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, { status: 'paused' }, donna)
   await useKeys(gateway, donna)
   await gateway.call('GET', '/metrics')
-  await gateway.call('POST', '/v1/wake-subscriptions', { trigger: 'NEED_CHANGED', harnessTarget: 'bridge-daemon' })
+  const told = { trigger: 'NEED_CHANGED', harnessTarget: 'bridge-daemon' }
+  const { body: own } = await gateway.call('POST', '/v1/wake-subscriptions', told)
   const { body: mail } = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'a' }, mike)
   const raised = async () => (await gateway.call('GET', '/v1/events?since=0&limit=1000')).body.events
   await until(raised, (events) => events.some(({ type }: { type: string }) => type === 'need.raised'))
   await gateway.call('POST', '/v1/needs/snooze', { need: mail.messageId, until: null })
+  await gateway.call('DELETE', `/v1/wake-subscriptions/${own.subscriptionId}`)
   const { body: link } = await gateway.call('POST', '/v1/sign-in-codes')
   await gateway.call('POST', '/page/sign-in', undefined, { key: link.code })
   await gateway.call('POST', '/v1/sign-in-codes')

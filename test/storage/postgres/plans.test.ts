@@ -21,6 +21,8 @@ const mayRead = [
   /select count\(\*\) as "count" from agent where project_id/,
   // Recovery looks at every agent, each with a look into its own rows.
   /from agent a where a.id > \$1 and \(/,
+  // What the operators of a project were told: a row for each thing that waits.
+  /from need where project_id = /,
   /from shared_secret/,
   /from subscription group by 1, 2$/,
   // A clock that was ahead is set back: once, for all rows.
