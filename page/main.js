@@ -13,10 +13,11 @@ import * as figures from './views/figures.js'
 import * as log from './views/log.js'
 import * as needs from './views/needs.js'
 import * as task from './views/task.js'
+import * as tasks from './views/tasks.js'
 import * as thread from './views/thread.js'
 import * as write from './views/write.js'
 
-const menu = { needs, agents, deliveries, write, log, figures }
+const menu = { needs, agents, tasks, deliveries, write, log, figures }
 const ofOne = { agents: agent, tasks: task, threads: thread }
 const viewOf = ({ name, id }) => (id === undefined ? menu[name] : ofOne[name]) ?? null
 
@@ -109,13 +110,13 @@ const titleOf = (view) => (typeof view?.title === 'function' ? view.title(tools)
 
 let showing = 0
 
-/** Reads what the address names, and shows it. */
-async function showPlace() {
+/** Reads what the address names, and shows it. `isReread`: nobody has asked for it, so what is shown stays until it is read. */
+async function showPlace(isReread = false) {
   const turn = ++showing
   const place = readPlace()
   const isNew = place.name !== app.place.name || place.id !== app.place.id || app.view === null
   Object.assign(app, { place, view: viewOf(place), failure: null }, isNew ? { data: null } : {})
-  draw()
+  if (isNew || !isReread) draw()
   document.title = `${app.needs > 0 ? `(${app.needs}) ` : ''}${titleOf(app.view)} · Rouse`
   if (!app.view) return
   try {
@@ -141,9 +142,11 @@ async function refresh(isForced = false) {
   if (shows) isStale = false
   const [{ needs: waiting }] = await Promise.all([
     get('/v1/needs').catch(() => ({ needs: [] })),
-    ...(shows ? [showPlace()] : []),
+    ...(shows ? [showPlace(true)] : []),
   ])
-  app.needs = waiting.filter(({ snoozedUntil }) => !snoozedUntil).length
+  const count = waiting.filter(({ snoozedUntil }) => !snoozedUntil).length
+  if (count === app.needs) return
+  app.needs = count
   document.title = `${app.needs > 0 ? `(${app.needs}) ` : ''}${titleOf(app.view)} · Rouse`
   draw()
 }

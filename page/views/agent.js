@@ -1,11 +1,12 @@
-import { get, pages, readable } from '../api.js'
+import { get, readable } from '../api.js'
 import { linkTo } from '../router.js'
 import { chip, line, plain, short, state, when } from '../show.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
-import { routeOf, subject } from './agents.js'
+import { routeOf } from './agents.js'
 import { endPark } from './answers.js'
 import { deliveryTable } from './deliveries.js'
 import { pause, reactivate, sendTest } from './mend.js'
+import { board, loadBoard, taskList } from './tasks.js'
 
 export const title = ({ id }) => plain(id).slice(0, 80)
 
@@ -33,7 +34,7 @@ export async function load({ id: agent }) {
   const none = { tasks: [], recovery: [], deliveries: [], subscriptions: [] }
   const [found, works, started, messages, recovery, deliveries, subscriptions] = await Promise.all([
     get(`/v1/agents/${handle}`),
-    readable(pages('/v1/tasks', { agent, pageSize: 100, historyLength: 1 }, 'tasks', 2), []),
+    loadBoard(agent),
     readable(get('/v1/tasks', { agent, role: 'originator', pageSize: 20, historyLength: 1 }), none),
     readMail(agent),
     readable(get('/v1/recovery', { agent }), none),
@@ -54,7 +55,7 @@ export async function load({ id: agent }) {
 export function view(data, tools) {
   const { agent, works, started, mail, deliveries, subscriptions } = data
   return html`${head(data, tools)}
-    <h2>Tasks</h2>${board(works)}
+    <h2>Tasks</h2>${board(agent.handle, works)}
     ${started.length === 0 ? nothing : html`<details><summary>Started by it: ${started.length}</summary>${taskList(started)}</details>`}
     <h2>Inbox</h2>${inbox(mail)}
     <h2>Subscriptions</h2>${subscriptionList(subscriptions, tools)}
@@ -75,27 +76,6 @@ function head({ agent, recovery }, { act, may }) {
     <div class="row">${may('send') ? html`<a class="button" href=${linkTo('write', undefined, { to: agent.handle })}>Write to it</a>` : nothing}
       ${parked && may('work') ? html`<button @click=${() => endPark(agent.handle, act)}>End the park</button>` : nothing}</div></div>`
 }
-
-const columns = [
-  ['Waiting', ['submitted']],
-  ['Working', ['working']],
-  ['Asks', ['input-required', 'auth-required']],
-  ['Ended', ['completed', 'failed', 'canceled', 'rejected']],
-]
-
-function board(tasks) {
-  return html`<div class="board">${columns.map(([name, states]) => {
-    const here = tasks.filter((task) => states.includes(task.state))
-    return html`<section aria-label=${name}><h3>${name} <span class="dim">${here.length}</span></h3>${taskList(here.slice(0, 20))}</section>`
-  })}</div>`
-}
-
-const taskList = (tasks) => html`<ul class="plain">${repeat(tasks, ({ id }) => id, taskItem)}</ul>`
-
-const taskItem = (
-  task,
-) => html`<li class="card"><a href=${linkTo('tasks', task.id)}>${short(task.id)}</a> ${state(task.state)}
-  <div>${line(subject(task), 90)}</div><div class="dim">${line(task.originator)} → ${line(task.assignee)} · ${when(task.lastModifiedAt)}</div></li>`
 
 function inbox(mail) {
   if (mail.length === 0) return html`<p class="dim">No mail that you may see.</p>`

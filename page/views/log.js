@@ -1,6 +1,6 @@
 import { get } from '../api.js'
 import { filterBy, linkTo } from '../router.js'
-import { clockTime, line, say, short } from '../show.js'
+import { clockTime, line, plain, short } from '../show.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
 
 export const title = 'Live log'
@@ -63,7 +63,13 @@ const row = ({
   taskId,
   data,
   createdAt,
-}) => html`<li><details><summary>${clockTime(createdAt)} <span class="dim">${logId}</span> <strong>${type}</strong> ${line(actor)}
+}) => html`<li><details @toggle=${showData(data)}><summary>${clockTime(createdAt)} <span class="dim">${logId}</span> <strong>${type}</strong> ${line(actor)}
     ${type === 'task.state_changed' ? html`→ ${data.newState}` : line(data.subject ?? data.reason ?? '', 60)}</summary>
   ${taskId ? html`<a href=${linkTo('tasks', taskId)}>Task ${short(taskId)}</a>` : nothing}
-  <div class="code">${say(JSON.stringify(data, null, 2))}</div></details></li>`
+  <div class="code"><p class="said"></p></div></details></li>`
+
+/** The data of an event is written out when somebody opens it: there are hundreds of events, and each reading draws them anew. */
+const showData = (data) => (event) => {
+  const place = event.target.querySelector('.said')
+  if (event.target.open && place.textContent === '') place.textContent = plain(JSON.stringify(data, null, 2))
+}

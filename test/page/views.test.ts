@@ -21,6 +21,7 @@ describe.skipIf(executablePath === undefined)('every view', () => {
       needs: ['#/needs', 'Which environment'],
       agents: ['#/agents', '@cody'],
       agent: ['#/agents/%40donna', 'Subscriptions'],
+      tasks: ['#/tasks', 'Review the parser.'],
       task: [`#/tasks/${office.working}`, 'I read it now.'],
       deliveries: ['#/deliveries', '410'],
       thread: [`#/threads/${encodeURIComponent(thread)}`, 'Tests are red.'],

@@ -25,6 +25,7 @@ const types = {
   'views/agents.js': script,
   'views/agent.js': script,
   'views/task.js': script,
+  'views/tasks.js': script,
   'views/deliveries.js': script,
   'views/thread.js': script,
   'views/write.js': script,
