@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { startReceiver } from '../support/receiver.ts'
+import { startTwo } from './two-gateways.ts'
+
+test('what waits for a person is told once by two gateways, and is put off at both', async () => {
+  await using two = await startTwo()
+  await using watch = await startReceiver()
+  const { a, b } = two
+  const donna = await a.addAgent('donna')
+  const request = { trigger: 'NEED_CHANGED', harnessTargetMetadata: { url: watch.url, coalesceWindow: 0 } }
+  await a.call('POST', '/v1/wake-subscriptions', request)
+  const write = (subject: string) => b.call('POST', '/v1/messages', { to: '@operator', subject }, donna)
+  const { body: first } = await write('May I?')
+  await watch.waitFor(1)
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  await b.call('POST', '/v1/needs/snooze', { need: first.messageId, until })
+  const { body } = await a.call('GET', '/v1/needs')
+  expect(body.needs).toMatchObject([{ id: first.messageId, snoozedUntil: until }])
+  // The gateways have looked again: the first is told no second time.
+  const { body: second } = await write('And this?')
+  const wakes = await watch.waitFor(2)
+  expect(wakes.map(({ body: { payload } }) => payload.need)).toEqual([first.messageId, second.messageId])
+})
