@@ -52,7 +52,7 @@ export async function moveTask(
     requireMove(task.state, to, roles)
     for (const one of stored) context.usage.add(tx, caller, rowBytes + bytesOf(one))
     const chunks = await prepareChunks(tx, task, artifacts)
-    const encoded = message && encode(statusMessage(message, task, roles), 'message')
+    const encoded = message && encode(statusMessage(message, task, { to, roles }), 'message')
     if (encoded) requireRoomForMessage(withChunks(task, chunks), encoded)
     return transition(tx, context, task, {
       to,
@@ -100,7 +100,13 @@ function movedBy(caller: Caller) {
   return { actor: caller.identity, actorId: caller.id, parties: [partyFrom(caller)] }
 }
 
-function statusMessage(message: JsonObject, task: Task, roles: readonly TaskRole[]): A2aMessage {
+/** Who has both roles, as the operator, speaks for the one whose move it is. */
+function statusMessage(
+  message: JsonObject,
+  task: Task,
+  { to, roles }: { readonly to: TaskState; readonly roles: readonly TaskRole[] },
+): A2aMessage {
   const own = agentMessage(message, task)
-  return roles.includes('assignee') ? own : stampMessage({ ...own, role: 'ROLE_USER' }, task)
+  const isAssignees = roles.includes('assignee') && allowedMoves(task.state, ['assignee']).includes(to)
+  return isAssignees ? own : stampMessage({ ...own, role: 'ROLE_USER' }, task)
 }

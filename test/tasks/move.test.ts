@@ -102,6 +102,16 @@ test('a reply moves a waiting task back to submitted, and the history has all me
   expect(texts).toEqual(['please review', 'on it', 'which?', 'the second'])
 })
 
+test('what an operator says with a move is of the party whose move it is', async () => {
+  await using s = await start()
+  const asOperator = { handle: '@operator', key: s.gateway.adminKey }
+  const moved = async (to: string) => (await s.gateway.move(asOperator, s.task.id, to, { message: to })).body
+  expect((await moved('input-required')).status.message).toMatchObject({ role: 'ROLE_AGENT' })
+  expect((await moved('submitted')).status.message).toMatchObject({ role: 'ROLE_USER' })
+  expect((await moved('working')).status.message).toMatchObject({ role: 'ROLE_AGENT' })
+  expect((await moved('canceled')).status.message).toMatchObject({ role: 'ROLE_USER' })
+})
+
 test('whatever legal and illegal moves are tried, the version counts the legal ones and a finished task stays', async () => {
   await using s = await start()
   const tries = fc.array(fc.tuple(fc.constantFrom(...taskStates), fc.constantFrom('donna', 'mike')), {
