@@ -156,7 +156,7 @@ test('only security opens a socket to the outside; the programs are clients of t
 })
 
 // A harness starts `rouse mcp` at each of its own starts, some of them twice.
-test('rouse mcp loads no store', () => {
+test('rouse mcp loads no store, and no tools for operators', () => {
   const loaded = new Set(['cli/mcp/start-mcp.ts'])
   for (const file of loaded) {
     const text = readFileSync(resolve(src, file), 'utf8')
@@ -165,7 +165,8 @@ test('rouse mcp loads no store', () => {
     }
   }
   expect(loaded.size).toBeGreaterThan(50)
-  expect([...loaded].filter((file) => file.startsWith('storage/') || /-store\.ts$/.test(file))).toEqual([])
+  const others = /^(storage|fronts\/mcp\/operator)\/|-store\.ts$/
+  expect([...loaded].filter((file) => others.test(file))).toEqual([])
 })
 
 // The first takes as long as the rest of a gateway's start, and most gateways never use one of them.

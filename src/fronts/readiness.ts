@@ -25,8 +25,16 @@ interface Readiness {
 }
 
 /** True when the gateway can take work. */
-export function isReady({ store, writes, dispatcher, clock }: Readiness): boolean {
+function isReady({ store, writes, dispatcher, clock }: Readiness): boolean {
   return store && writes && dispatcher && clock
+}
+
+/** The answer of `/readyz`. A gateway that stops takes no more work. */
+export async function readinessOf(probe: ReadinessProbe, stopping: AbortSignal) {
+  const found = await probe.check()
+  const ready = isReady(found) && !stopping.aborted
+  const body = { status: ready ? ('ready' as const) : ('not-ready' as const), ...found }
+  return { status: ready ? 200 : 503, body }
 }
 
 /** Finds out whether the gateway can take work, by a read and a write at most once a second, each with a limit. */

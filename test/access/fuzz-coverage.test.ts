@@ -8,6 +8,7 @@ import { a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
 import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
 import { asksForWebSocket } from '../../src/fronts/http/upgrade.ts'
 import { mcpOperations as mcpRoutes } from '../../src/fronts/mcp/http/mcp-table.ts'
+import { operatorTools } from '../../src/fronts/mcp/operator/table.ts'
 import { promptNames } from '../../src/fronts/mcp/prompts/prompts.ts'
 import { resourceKinds } from '../../src/fronts/mcp/resources/uris.ts'
 import { tools } from '../../src/fronts/mcp/tools/table.ts'
@@ -134,6 +135,17 @@ describe('the fuzz run changes requests of MCP', () => {
         ),
       ).toEqual([])
     }
+  })
+
+  test.each(operatorTools)('of the tool for operators $name, with every argument', ({ name, input }) => {
+    const calls = bodies.filter(({ method, params }) => method === 'tools/call' && params?.name === name)
+    expect(calls).not.toEqual([])
+    expect(
+      notIn(
+        fieldsOf(schemaOf(input)),
+        calls.flatMap(({ params }) => fieldsIn(params?.arguments)),
+      ),
+    ).toEqual([])
   })
 
   test('of every resource and every prompt, in both eras', () => {

@@ -14,7 +14,12 @@ export interface ToolCase {
 }
 
 /** A call about the target of the request for a row. `part` is its position in the path: `/v1/tasks/{2}`. */
-function like(tool: string, row: string, make: (id: string, body: JsonObject) => JsonObject, part = 3): ToolCase {
+export function like(
+  tool: string,
+  row: string,
+  make: (id: string, body: JsonObject) => JsonObject,
+  part = 3,
+): ToolCase {
   const plant = async (world: World) => {
     const { path, body }: PlantedRequest = await restCases[row]!.plant(world)
     return make(decodeURIComponent(path.split('?')[0]!.split('/')[part] ?? ''), (body ?? {}) as JsonObject)
@@ -22,7 +27,7 @@ function like(tool: string, row: string, make: (id: string, body: JsonObject) =>
   return { tool, row, ...(restCases[row]!.atHome ? { atHome: true as const } : {}), plant }
 }
 
-const own = (tool: string, row: string, args: JsonObject = {}): ToolCase => ({
+export const own = (tool: string, row: string, args: JsonObject = {}): ToolCase => ({
   tool,
   row,
   atHome: true,

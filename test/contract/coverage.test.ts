@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type A2aOperation, a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
+import { operatorTools } from '../../src/fronts/mcp/operator/table.ts'
 import { resourceKinds } from '../../src/fronts/mcp/resources/uris.ts'
 import { tools } from '../../src/fronts/mcp/tools/table.ts'
 import { openTable, restTable } from '../../src/fronts/rest/table.ts'
@@ -51,7 +52,12 @@ test('every type of event has a fixture, as the log shows it', () => {
 test('every tool, every kind of resource and every notification of MCP has a fixture', () => {
   const asked = exchanges.map(({ request }) => request.body?.params)
   const called = asked.flatMap((params) => (params?.arguments ? [params.name] : []))
-  expect(lacks([...tools.map(({ name }) => name)], called)).toEqual([])
+  expect(
+    lacks(
+      [...tools, ...operatorTools].map(({ name }) => name),
+      called,
+    ),
+  ).toEqual([])
   const read = asked.flatMap((params) => /^rouse:\/\/(\w+)/.exec(params?.uri ?? '')?.[1] ?? [])
   expect(lacks(resourceKinds, read)).toEqual([])
   const written = writtenIn('src/fronts/mcp', /method: '(notifications\/[\w/]+)'/g)

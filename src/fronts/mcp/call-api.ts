@@ -4,8 +4,8 @@ import type { JsonObject } from '../../lib/json.ts'
 /** One request of the gateway's HTTP API, for the agent that the MCP client speaks for. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** REST, or A2A over HTTP+JSON. The parts of the path are percent-encoded. */
-  readonly path: `/v1/${string}` | `/agents/${string}` | `/projects/${string}/agents/${string}`
+  /** REST, A2A over HTTP+JSON, or whether the gateway is ready. The parts of the path are percent-encoded. */
+  readonly path: '/readyz' | `/v1/${string}` | `/agents/${string}` | `/projects/${string}/agents/${string}`
   readonly query?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: JsonObject

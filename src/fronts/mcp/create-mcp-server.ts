@@ -16,8 +16,8 @@ import { mcpCallOf } from './mcp-call.ts'
 import { registerPrompts } from './prompts/prompts.ts'
 import { registerResources } from './resources/register-resources.ts'
 import { runTool } from './tools/run-tool.ts'
-import { tools } from './tools/table.ts'
-import type { AnyTool, ToolContext } from './tools/tool.ts'
+import { tools as agentTools } from './tools/table.ts'
+import type { AnyTool, ToolContext, ToolSet } from './tools/tool.ts'
 import { shownLine, unknownName } from './unknown-name.ts'
 
 /** The schema of each request that the server answers. */
@@ -77,6 +77,8 @@ interface McpServerInput {
   readonly reportsProgress?: boolean
   /** The one request that it is made for: no tools are registered that its answer has no use for. Absent: it answers any request. */
   readonly request?: JSONRPCRequest | undefined
+  /** Other tools than those of agents: then there are no prompts either, which name those. */
+  readonly toolSet?: ToolSet | undefined
 }
 
 /** The server of Rouse over MCP: tools, resources and prompts. Make one for each connection, or for each request where there is none. */
@@ -90,19 +92,21 @@ export function createMcpServer(input: McpServerInput): McpServer {
     wakes = new Set(),
     reportsProgress = true,
     request,
+    toolSet,
   } = input
   const own = createFindIdentity({ identity, project })
-  const server = new McpServer({ name: 'rouse', title: 'Rouse', version }, { instructions: instructionsFor(identity) })
-  refuseFlaws(server)
+  const { tools, instructions } = toolSet ?? { tools: agentTools, instructions: instructionsFor(identity) }
+  const server = new McpServer({ name: 'rouse', title: 'Rouse', version }, { instructions })
+  refuseFlaws(server, tools)
   // Given to the constructor, they would set handlers before.
   server.server.registerCapabilities(capabilities)
-  for (const tool of toolsFor(request)) register(server, tool, call, { own, wakes, reportsProgress })
+  for (const tool of toolsFor(request, tools)) register(server, tool, call, { own, wakes, reportsProgress })
   registerResources(server, call, own)
-  registerPrompts(server)
+  if (toolSet === undefined) registerPrompts(server)
   return server
 }
 
-function toolsFor(request: JSONRPCRequest | undefined): readonly AnyTool[] {
+function toolsFor(request: JSONRPCRequest | undefined, tools: readonly AnyTool[]): readonly AnyTool[] {
   if (request === undefined || request.method === 'tools/list') return tools
   if (request.method === 'tools/call') return tools.filter(({ name }) => name === request.params?.name)
   // One declares that there are some.
@@ -157,13 +161,13 @@ export function instructionsFor(identity: string | undefined): string {
  * Has a server answer each request whose parameters are wrong, or name what there is not, with -32602 and the name of the field. The library
  * would answer an internal error, or repeat any name as it came. Source: JSON-RPC 2.0, section 5.1.
  */
-function refuseFlaws({ server }: McpServer): void {
+function refuseFlaws({ server }: McpServer, tools: readonly AnyTool[]): void {
   const connect = server.connect.bind(server)
   server.connect = async (transport) => {
     await connect(transport)
     const hear = transport.onmessage
     transport.onmessage = (message, extra) => {
-      const flaw = paramsFlaw(message)
+      const flaw = paramsFlaw(message, tools)
       if (flaw === undefined) hear?.(message, extra)
       // As the result of a handler comes: later, and with the status of a result.
       else queueMicrotask(() => void transport.send(flaw).catch(() => {}))
@@ -171,11 +175,11 @@ function refuseFlaws({ server }: McpServer): void {
   }
 }
 
-function paramsFlaw(message: JSONRPCMessage): JSONRPCErrorResponse | undefined {
+function paramsFlaw(message: JSONRPCMessage, tools: readonly AnyTool[]): JSONRPCErrorResponse | undefined {
   if (!isJSONRPCRequest(message)) return undefined
   const isModern = message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined
   if (isModern && removed.has(message.method)) return undefined
-  const flaw = flawOf(message) ?? unknownName(message.method, message.params)
+  const flaw = flawOf(message) ?? unknownName(message, tools)
   return flaw === undefined ? undefined : { jsonrpc: '2.0', id: message.id, error: { code: -32602, message: flaw } }
 }
 

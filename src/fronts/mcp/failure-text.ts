@@ -68,20 +68,22 @@ function outcomeOf({ message }: GatewayUnreachable): string {
   return isUnsent ? 'The call was not carried out.' : 'Whether the call was carried out is not known.'
 }
 
-/** The text of a failure for a model: what went wrong, and what to do instead. */
-export function failureText(error: unknown): string {
-  if (error instanceof Refused) return problemText(error.problem)
+type Sentences = typeof problemSentences
+
+/** The text of a failure for a model: what went wrong, and what to do instead. `words`: sentences that come before those for agents. */
+export function failureText(error: unknown, words: Sentences = []): string {
+  if (error instanceof Refused) return problemText(error.problem, words)
   if (error instanceof GatewayUnreachable)
     return `${error.message} ${outcomeOf(error)} Your mail and tasks are kept there. Tell your user, and try again later.`
-  return problemText({ ...problemBody(toProblem(error), '') })
+  return problemText({ ...problemBody(toProblem(error), '') }, words)
 }
 
 /** Returns a refusal as text for a model: title, code, detail with the remedy, and the other fields of the problem. Pure. */
-function problemText(problem: JsonObject): string {
+function problemText(problem: JsonObject, words: Sentences): string {
   const { value } = shownJson(isJsonObject(problem.error) ? ofA2a(problem.error) : problem, room)
   const { title, code, detail, field } = value
   const lines = [`${title ?? 'The gateway refused the call'}${code === undefined ? '' : ` (${code})`}.`]
-  if (detail !== undefined && detail !== title) lines.push(inToolWords(String(detail)))
+  if (detail !== undefined && detail !== title) lines.push(inToolWords(String(detail), words))
   if (typeof field === 'string' && !String(detail).startsWith(field)) lines.push(`Argument: ${field}`)
   const more = Object.entries(value).filter(([name]) => !shown.has(name))
   if (more.length > 0) lines.push(readable(Object.fromEntries(more)))
@@ -103,8 +105,8 @@ function codeOf(reason: unknown): string | undefined {
 }
 
 /** A sentence for clients of the HTTP API in the words of the tools. Pure. */
-function inToolWords(detail: string): string {
+function inToolWords(detail: string, words: Sentences): string {
   let text = detail
-  for (const [pattern, instead] of problemSentences) text = text.replace(pattern, instead)
+  for (const [pattern, instead] of [...words, ...problemSentences]) text = text.replace(pattern, instead)
   return text
 }

@@ -10,6 +10,7 @@ import { recordRestCall, unrecorded } from '../access/rest-access.ts'
 import type { FrontContext } from '../front-context.ts'
 import { noteRefusal } from '../note-refusal.ts'
 import { problemBody } from '../problem-body.ts'
+import { readinessOf } from '../readiness.ts'
 import { callRoute } from '../rest/call-route.ts'
 import { Reply } from '../rest/reply.ts'
 import { restTable } from '../rest/table.ts'
@@ -26,7 +27,7 @@ export interface LocalCaller {
 
 /**
  * Answers calls of the API from within the gateway, for a caller whose key is known: with the same access, rates, checks, audit,
- * problems and mail as over HTTP, and no request between. It answers REST, and of each agent its card and HTTP+JSON's `message:send`.
+ * problems and mail as over HTTP, and no request between. It answers REST, `/readyz`, and of each agent its card and HTTP+JSON's `message:send`.
  */
 export function createLocalApi(context: FrontContext): (from: LocalCaller) => CallApi {
   return (from) =>
@@ -36,6 +37,7 @@ export function createLocalApi(context: FrontContext): (from: LocalCaller) => Ca
       if (send && request.method === 'POST') {
         return answerSend(context, from, request, { to: addressOf(send), ...options })
       }
+      if (request.path === '/readyz') return answerReadiness(context)
       const card = cardPath.exec(request.path)
       if (card && request.method === 'GET') return answerCard(context, from, request, addressOf(card))
       return answerRest(context, from, request, options)
@@ -65,6 +67,11 @@ async function answerSend(
     const problem = problemOf(context, request, error)
     return { status: problem.status, headers: {}, body: statusErrorBody(problem) as JsonObject }
   }
+}
+
+async function answerReadiness({ readiness, stopping }: FrontContext): Promise<ApiAnswer> {
+  const { status, body } = await readinessOf(readiness, stopping)
+  return { status, headers: {}, body }
 }
 
 async function answerCard(

@@ -1,15 +1,14 @@
-import { ResourceTemplate } from '@modelcontextprotocol/server'
+import { type JSONRPCRequest, ResourceTemplate } from '@modelcontextprotocol/server'
 import { cutText } from '../../lib/cut-text.ts'
 import { oneLine, shownText } from '../../lib/words.ts'
 import { sizeLimits } from '../../limits.ts'
 import { promptNames } from './prompts/prompts.ts'
 import { resourceKinds, uriOf } from './resources/uris.ts'
-import { tools } from './tools/table.ts'
+import type { AnyTool } from './tools/tool.ts'
 
 /** Characters of a name that are repeated. */
 const shownMax = 100
 
-const toolNames: ReadonlySet<unknown> = new Set(tools.map(({ name }) => name))
 const knownPrompts: ReadonlySet<unknown> = new Set(promptNames)
 const templates = resourceKinds.map(
   (kind) => new ResourceTemplate(uriOf(kind, '{name}'), { list: undefined }).uriTemplate,
@@ -19,10 +18,15 @@ const templates = resourceKinds.map(
  * Returns what is wrong with the tool, the prompt or the resource that a request names; undefined: the server has it, or the request names
  * none. The library would repeat any name as it came. Pure.
  */
-export function unknownName(method: string, params: Record<string, unknown> = {}): string | undefined {
+export function unknownName(
+  { method, params = {} }: Pick<JSONRPCRequest, 'method' | 'params'>,
+  tools: readonly AnyTool[],
+): string | undefined {
   switch (method) {
     case 'tools/call':
-      return toolNames.has(params.name) ? undefined : `There is no tool ${quoted(params.name)}. tools/list names them.`
+      return tools.some(({ name }) => name === params.name)
+        ? undefined
+        : `There is no tool ${quoted(params.name)}. tools/list names them.`
     case 'prompts/get':
       return knownPrompts.has(params.name)
         ? undefined

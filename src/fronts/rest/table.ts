@@ -7,7 +7,7 @@ import type { OperatorRole, Scope } from '../../words/callers.ts'
 import type { RestOperation } from '../access/operation.ts'
 import { pageRoutes } from '../page/routes.ts'
 import { signInRoutes } from '../page/sign-in.ts'
-import { isReady } from '../readiness.ts'
+import { readinessOf } from '../readiness.ts'
 import { agentKeyRoutes } from './agent-keys.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { auditRoutes } from './audit.ts'
@@ -114,10 +114,9 @@ const instanceProofRoutes = [
 const healthRoutes = [
   openRoute('GET /healthz', async () => ({ status: 'ok' as const })),
   openRoute('GET /readyz', async ({ res }, { readiness, stopping }) => {
-    const found = await readiness.check()
-    const ready = isReady(found) && !stopping.aborted
-    res.status(ready ? 200 : 503)
-    return { status: ready ? ('ready' as const) : ('not-ready' as const), ...found }
+    const { status, body } = await readinessOf(readiness, stopping)
+    res.status(status)
+    return body
   }),
 ] as const
 

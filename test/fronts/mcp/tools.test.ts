@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tools } from '../../../src/fronts/mcp/tools/table.ts'
 import { type Office, openOffice, sitDown } from './office.ts'
+import { faultsOf } from './schema-faults.ts'
 
 let office: Office
 beforeAll(async () => {
@@ -9,28 +10,6 @@ beforeAll(async () => {
 afterAll(() => office[Symbol.asyncDispose]())
 
 const unknown = '01a203fc-0000-7000-8000-000000000000'
-
-/** What the API of every provider takes in the schema of a tool. */
-const keywords = ['type', 'description', 'enum', 'properties', 'required', 'additionalProperties', 'items', 'anyOf']
-const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
-
-/** Providers see the schema of the arguments; a result may also be null. */
-// biome-ignore lint/suspicious/noExplicitAny: a schema is whatever the wire carries
-function faultsOf(schema: any, at: string, isResult = false): string[] {
-  const strange = Object.keys(schema).filter((keyword) => ![...keywords, ...bounds].includes(keyword))
-  const types = [schema.type ?? (schema.anyOf ? 'any' : undefined)]
-    .flat()
-    .filter((type) => !isResult || type !== 'null')
-  const below = (part: unknown, name: string): string[] => faultsOf(part, `${at}${name}`, isResult)
-  return [
-    ...strange.map((keyword) => `${at}: ${keyword}`),
-    ...(types.length === 1 && typeof types[0] === 'string' && types[0] !== 'null' ? [] : [`${at}: no type`]),
-    ...(typeof schema.additionalProperties === 'object' ? [`${at}: additionalProperties`] : []),
-    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) => below(field, `.${name}`)),
-    ...(schema.items ? below(schema.items, '[]') : []),
-    ...(schema.anyOf ?? []).flatMap((form: unknown) => below(form, '|')),
-  ]
-}
 
 describe('the list of tools', () => {
   test('has every tool, with two schemas, all hints and a description that is short', async () => {

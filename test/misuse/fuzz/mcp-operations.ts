@@ -116,6 +116,47 @@ const calls: readonly (readonly [tool: string, input: JsonObject])[] = [
   [manage, { action: 'resync', subscriptionId: ':subscription', sinceLogId: 0 }],
 ]
 
+/** Calls of the tools for operators, in a project where there is nothing of mallory's. */
+const operatorCalls: readonly (readonly [tool: string, input: JsonObject])[] = [
+  ['needs_read', { kind: 'input' }],
+  ['needs_read', { agent: '@mallory' }],
+  ['agents_read', { limit: 5, pageToken: '@a' }],
+  ['tasks_read', { state: 'working', role: 'originator', pageSize: 5, pageToken: position }],
+  ['subscriptions_read', { limit: 5, pageToken: position }],
+  ['deliveries_read', { outcome: 'failed', endedAfter: '2026-01-01T00:00:00Z', limit: 5, pageToken: 'a' }],
+  ['deliveries_read', { subscriptionId: ':subscription', endedBefore: '2046-01-01T00:00:00Z' }],
+  ['gateway_read', {}],
+  ['recovery_write', { action: 'gate', nudges: 'enabled', restarts: 'disabled', reason: 'r' }],
+  ['recovery_write', { action: 'gate', proof: ':message', backlog: 'skip' }],
+]
+const refusedOperatorCalls: typeof operatorCalls = [
+  ['agents_read', { agent: '@mallory' }],
+  ['tasks_read', { taskId: ':task' }],
+  ['tasks_read', { agent: '@mallory' }],
+  ['subscriptions_read', { agent: '@mallory' }],
+  ['subscriptions_read', { subscriptionId: ':subscription' }],
+  ['deliveries_read', { agent: '@mallory' }],
+  ['task_write', { action: 'answer', taskId: ':task', expectedVersion: 1, text: 't' }],
+  ['task_write', { action: 'cancel', taskId: ':task', expectedVersion: 1, text: 't' }],
+  ['task_write', { action: 'handoff', taskId: ':task', to: '@lucy', text: 't' }],
+  ['subscription_write', { action: 'activate', subscriptionId: ':subscription' }],
+  ['subscription_write', { action: 'pause', subscriptionId: ':subscription' }],
+  ['subscription_write', { action: 'resync', subscriptionId: ':subscription', sinceLogId: 0 }],
+  ['subscription_write', { action: 'replay', subscriptionId: ':subscription', eventId: 'a' }],
+  ['subscription_write', { action: 'replay', subscriptionId: ':subscription', failedSince: '2026-01-01T00:00:00Z' }],
+  ['subscription_write', { action: 'test', subscriptionId: ':subscription' }],
+  ['recovery_write', { action: 'end_park', agent: '@mallory' }],
+  ['message_write', { action: 'send', to: '@mallory', subject: 's', body: 'b', wakePolicy: 'silent' }],
+  ['message_write', { action: 'send', inReplyTo: ':message', body: 'b', idempotencyKey: 'k' }],
+  ['message_write', { action: 'mark', messageId: ':message', status: 'seen' }],
+]
+
+const asOperator = ([name, input]: (typeof operatorCalls)[number]): Operation => ({
+  ...modern('tools/call', { name, arguments: input }),
+  query: { tools: 'read,write' },
+  as: 'operator',
+})
+
 const resources = ['inbox/@mallory', 'thread/:message', 'task/:task', 'agent/@mallory'].map((name) => `rouse://${name}`)
 const waiting = { name: 'wait_for_messages', arguments: { timeoutSeconds: 1 } }
 const completion = {
@@ -153,7 +194,8 @@ function notice(method: string, params: JsonObject): Operation {
 /** The requests to MCP, in both eras of the protocol. */
 export const mcpOperations: readonly Operation[] = [
   ...common.flatMap(([method, params]) => [modern(method, params), inSession(method, params)]),
-  ...absent.map((one): Operation => ({ ...one, isRefused: true })),
+  ...operatorCalls.map(asOperator),
+  ...[...absent, ...refusedOperatorCalls.map(asOperator)].map((one): Operation => ({ ...one, isRefused: true })),
   { ...modern('tools/call', waiting), mayWait: true },
   { ...inSession('tools/call', waiting), mayWait: true },
   modern('subscriptions/listen', { notifications: { resourceSubscriptions: resources, toolsListChanged: true } }),

@@ -5,6 +5,7 @@ import { requireStillValid } from '../../../identity/authenticate.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
 import { releaseSlot } from '../../http/admit-request.ts'
 import { bearerKey, callerOf } from '../../http/auth.ts'
+import { askedTools } from './asked-tools.ts'
 import { webRequest } from './caller-server.ts'
 import type { McpFrontContext } from './context.ts'
 import { answerListenPost } from './listen-post.ts'
@@ -18,7 +19,9 @@ export async function answerPost(context: McpFrontContext, req: Request, res: Re
   const caller = callerOf(res)
   requireStillValid(context, caller, bearerKey(req))
   const { messages, isBatch } = postedIn(req.body)
-  const post = { caller, address: addressOf(context, req), req, res, messages, isBatch, waits: () => releaseSlot(res) }
+  const toolSet = await askedTools(req, caller)
+  const waits = (): void => releaseSlot(res)
+  const post = { caller, address: addressOf(context, req), req, res, messages, isBatch, waits, toolSet }
   const hasSession = await isLegacyRequest(webRequest(req), isBatch ? messages : messages[0])
   return hasSession ? answerSessionPost(context, post) : answerListenPost(context, post)
 }

@@ -21,14 +21,14 @@ interface Serving {
 /** Returns a server of the SDK for one POST: it speaks for the caller, and for as long as that. */
 export function createCallerServer(
   { callApi }: Pick<McpFrontContext, 'callApi'>,
-  { caller, address, req, res, waits }: Post,
+  { caller, address, req, res, waits, toolSet }: Post,
   { clientName, capabilities, wakes = new Set(), request }: Serving,
 ): McpServer {
   const surface = surfaceOfName(typeof clientName === 'string' ? clientName : '')
   const call = callUntilSent(callApi({ caller, address, surface, waits }), res)
   const { identity, projectId: project } = caller
   const reportsProgress = Boolean(req.accepts('text/event-stream'))
-  return createMcpServer({ call, identity, project, version, capabilities, wakes, reportsProgress, request })
+  return createMcpServer({ call, identity, project, version, capabilities, wakes, reportsProgress, request, toolSet })
 }
 
 /** Calls the API for the answer to one POST. Mail in it waits again if the answer is not sent to its end: then nobody has read it. */

@@ -5,6 +5,7 @@ import { isJsonObject } from '../../../lib/json.ts'
 import { sizeLimits } from '../../../limits.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { readMessage } from '../liberal-message.ts'
+import type { ToolSet } from '../tools/tool.ts'
 
 /** One POST of a caller. */
 export interface Post {
@@ -19,6 +20,8 @@ export interface Post {
   readonly isBatch: boolean
   /** Frees the slot of a request that waits. */
   readonly waits: () => void
+  /** The tools that it asks for in the place of those of agents. */
+  readonly toolSet: ToolSet | undefined
 }
 
 /** Returns the messages of a body: one, or a batch of protocol versions up to 2025-03-26. Errors: `invalid-request`. Pure. */

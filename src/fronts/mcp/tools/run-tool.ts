@@ -32,7 +32,7 @@ export async function runTool(
     const given = parse(tool.input, liberalArguments(jsonSchemaOf(tool.input, 'input'), input))
     return success(tool, await tool.run(api, given as never, context), signalsOf(api))
   } catch (error) {
-    return refusal(error, signalsOf(api))
+    return refusal(failureText(error, tool.words), signalsOf(api))
   } finally {
     if (context.signal.aborted) for (const answer of api.answers) answer.returnMail?.()
   }
@@ -66,8 +66,8 @@ function signalLines({ length }: readonly JsonObject[]): string[] {
   ]
 }
 
-function refusal(error: unknown, signals: readonly JsonObject[]): CallToolResult {
+function refusal(said: string, signals: readonly JsonObject[]): CallToolResult {
   const { value } = shownJson({ pendingSignals: signals }, room)
   const mail = signals.length === 0 ? [] : [...signalLines(signals), quotedNote, readable(value)]
-  return { content: [{ type: 'text', text: [failureText(error), ...mail].join('\n\n') }], isError: true }
+  return { content: [{ type: 'text', text: [said, ...mail].join('\n\n') }], isError: true }
 }

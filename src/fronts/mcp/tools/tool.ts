@@ -22,7 +22,7 @@ export interface ToolContext {
 }
 
 /** One tool of the MCP front: a thin translation into calls of the API, where access, limits and audit are. */
-interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
+export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObject = z.ZodObject> {
   /** `send_message` */
   readonly name: string
   /** For people: `Send a message`. */
@@ -35,6 +35,8 @@ interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodObje
   readonly annotations: Required<Omit<ToolAnnotations, 'title'>>
   /** True when a result shows texts of other agents. */
   readonly quotes?: boolean
+  /** Sentences of refusals that it says in other words than the tools of agents. */
+  readonly words?: readonly (readonly [pattern: RegExp, instead: string])[]
   /** The first line of the text of a result. */
   readonly say: (output: z.output<Output>) => string
   readonly run: (ask: AskApi, input: z.output<Input>, context: ToolContext) => Promise<JsonObject>
@@ -46,6 +48,12 @@ export interface AnyTool extends Omit<Tool, 'input' | 'output' | 'say' | 'run'> 
   readonly output: z.ZodObject
   readonly say: (output: never) => string
   readonly run: (ask: AskApi, input: never, context: ToolContext) => Promise<JsonObject>
+}
+
+/** The tools that a server has in the place of those of agents, with the instructions for them. */
+export interface ToolSet {
+  readonly tools: readonly AnyTool[]
+  readonly instructions: string
 }
 
 /** Declares a tool. Its output also has what every result can have. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { requireAgent } from '../../../registry/agents/agents.ts'
 import { identitiesOf } from '../../../registry/agents/identity.ts'
 import { type Caller, requireSelf } from '../../../registry/callers/caller.ts'
@@ -7,24 +7,12 @@ import { findSubscriptions } from '../../../registry/subscriptions/subscription-
 import { type DeliveryEntry, listProjectDeliveries } from '../../../wakes/store/delivery-list-store.ts'
 import type { Trigger } from '../../../words/events.ts'
 import type { HarnessTarget } from '../../../words/targets.ts'
-import { address, count, line, oneOf, time } from '../fields.ts'
 import { route } from '../route.ts'
 import { type DeliveryView, deliveryView } from '../wake-subscriptions/view.ts'
+import { deliveriesQuery } from './input.ts'
 
 const limitDefault = 50
 
-/** `failed`: given up or refused. `retrying`: it has failed, and is tried again. */
-const outcomes = ['failed', 'retrying', 'pending', 'delivered', 'written'] as const
-
-const deliveriesQuery = z.strictObject({
-  agent: address.optional(),
-  subscription: line(100).min(1).optional(),
-  outcome: oneOf(outcomes).optional(),
-  endedAfter: time().optional(),
-  endedBefore: time().optional(),
-  limit: count(1, 200).optional(),
-  pageToken: line(26).optional(),
-})
 type Query = z.output<typeof deliveriesQuery>
 
 /** The record of a wake, and where it went. */

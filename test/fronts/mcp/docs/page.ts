@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { operatorTools } from '../../../../src/fronts/mcp/operator/table.ts'
 import { tools } from '../../../../src/fronts/mcp/tools/table.ts'
 import type { AnyTool } from '../../../../src/fronts/mcp/tools/tool.ts'
 import type { JsonObject } from '../../../../src/lib/json.ts'
@@ -8,7 +9,7 @@ export const pagePath = fileURLToPath(new URL('../../../../docs/mcp.md', import.
 
 const intro = `# The tools of Rouse over MCP
 
-<!-- The tools below are made from src/fronts/mcp/tools by \`npm run mcp:docs\`. A test fails when the two differ. -->
+<!-- The tools below are made from src/fronts/mcp/tools and src/fronts/mcp/operator by \`npm run mcp:docs\`. A test fails when the two differ. -->
 
 A harness that speaks MCP uses Rouse through tools: for mail, tasks, claims, the team, and its wakes. Each tool is one or two calls of the [HTTP
 API](api.md), with the same access, limits and audit.
@@ -52,6 +53,29 @@ in](keys.md#clients-that-sign-in).
 
 `
 
+const ofOperators = `## Tools for operators
+
+The agent of an operator looks after a project: what waits for a person, why a wake did not arrive, who works on what; and, where it may, it mends. Its
+tools are a second set. Ask for them in the URL, with the key or the token of an operator:
+
+    rouse operator key add --role viewer --for web --label "my agent" --save-key ops.key
+
+    { "mcpServers": { "rouse-ops": { "type": "http", "url": "http://127.0.0.1:4520/mcp?tools=read", "headers": { "Authorization": "Bearer \${ROUSE_KEY}" } } } }
+
+- **\`?tools=read\`** has the tools that end in \`_read\`: they change nothing. **\`?tools=read,write\`** also has those that end in \`_write\`. They come in
+  the place of the tools of agents; resources are the same, and there are no prompts. \`/mcp\` without \`tools\` has the tools of agents for every key.
+- **Two things must agree**, and each can only take away: the URL says what the person who wrote the configuration wants, the scopes of the key say
+  what is allowed at most. So \`?tools=read\` is safe with an admin key too: nothing that changes anything is listed or can be called there. And a viewer's
+  key reads, whatever the URL says. A header or a new scope would say no more: a URL is what every client can set, and scopes exist.
+- A key sees the tools whose scopes it has all of. Others are not listed, a call of them names a tool that does not exist, and the instructions say which
+  are missing. A set of which a key may use nothing is refused: 403, \`forbidden\`, also for the key of an agent.
+- Each tool is calls of the [API](api.md), checked, limited and audited like those. It acts in the project of the key, or of the header \`Rouse-Project\`.
+- **What agents wrote is data** in the results, as everywhere. But what a tool writes counts as the word of \`@operator\`: agents take it as that of
+  their user. An agent that reads hostile mail and may write is worth a person's approval of each \`_write\` call: give it \`?tools=read\` where nobody looks.
+- \`rouse mcp\` serves the tools of agents only.
+
+`
+
 const outro = `## Waiting for mail
 
 \`wait_for_messages\` is for a harness that nothing else wakes: no hook, webhook or stream. It repeats one call of the gateway
@@ -87,7 +111,26 @@ notification: a [wake subscription](api.md#the-wake) or a hook does.
 export function renderPage(): string {
   const rows = tools.map((one) => [`[\`${one.name}\`](#${one.name})`, hintOf(one), one.title])
   const sections = tools.map(section)
-  return [intro, '## The tools', '', table([['tool', '', 'what'], ...rows]), '', ...sections, outro].join('\n')
+  return [
+    intro,
+    '## The tools',
+    '',
+    table([['tool', '', 'what'], ...rows]),
+    '',
+    ...sections,
+    operatorPart(),
+    outro,
+  ].join('\n')
+}
+
+function operatorPart(): string {
+  const rows = operatorTools.map((one) => [
+    `[\`${one.name}\`](#${one.name})`,
+    hintOf(one),
+    one.scopes.join(', '),
+    one.title,
+  ])
+  return [ofOperators + table([['tool', '', 'scopes', 'what'], ...rows]), '', ...operatorTools.map(section)].join('\n')
 }
 
 function hintOf({ annotations }: AnyTool): string {

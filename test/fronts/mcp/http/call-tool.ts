@@ -20,8 +20,9 @@ export async function callTool(
   key: string | null,
   name: string,
   args: JsonObject,
+  path?: string,
 ): Promise<ToolAnswer> {
-  const answer = await askMcp(gateway, key, 'tools/call', { name, arguments: args })
+  const answer = await askMcp(gateway, key, 'tools/call', { name, arguments: args }, path)
   const { result = {} } = answer.body
   const { pendingSignals: _mail, ...shown } = result.structuredContent ?? {}
   const failure = result.isError ? result.content[0].text : answer.body.error
@@ -38,9 +39,10 @@ export function askMcp(
   key: string | null,
   method: string,
   params: JsonObject = {},
+  path = '/mcp',
 ): Promise<Answer> {
   const { headers, body } = mcpRequest(method, params)
-  return gateway.call('POST', '/mcp', body, { key, headers })
+  return gateway.call('POST', path, body, { key, headers })
 }
 
 /** What `callTool` sends. */

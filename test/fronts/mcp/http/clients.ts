@@ -7,16 +7,17 @@ import type { TestAgent, TestGateway } from '../../../support/gateway.ts'
 type Mode = 'legacy' | 'auto' | '2026-07-28'
 
 const info = { name: 'test', version: '1' }
-const addressOf = (gateway: TestGateway): URL => new URL('/mcp', gateway.url)
-const withKey = ({ key }: { readonly key: string }) => ({
+const addressOf = (gateway: TestGateway, path = '/mcp'): URL => new URL(path, gateway.url)
+type WithKey = Pick<TestAgent, 'key'>
+const withKey = ({ key }: WithKey) => ({
   requestInit: { headers: { Authorization: `Bearer ${key}` } },
 })
 
 /** The official client 2.x, connected in one of its modes. `allSent` resolves once the gateway has answered all that the client has sent. */
-export async function connectNew(gateway: TestGateway, agent: TestAgent, mode: Mode) {
+export async function connectNew(gateway: TestGateway, agent: WithKey, mode: Mode, path?: string) {
   const negotiation = mode === '2026-07-28' ? { pin: mode } : mode
   const client = new NewClient(info, { versionNegotiation: { mode: negotiation } } as never)
-  const transport = new NewTransport(addressOf(gateway), withKey(agent))
+  const transport = new NewTransport(addressOf(gateway, path), withKey(agent))
   const send = transport.send.bind(transport)
   const sending = new Set<Promise<void>>()
   transport.send = (...sent) => {
@@ -33,6 +34,7 @@ export async function connectNew(gateway: TestGateway, agent: TestAgent, mode: M
 interface OldClientOptions {
   readonly capabilities?: object
   readonly protocolVersion?: string
+  readonly path?: string
 }
 
 interface Logged {
@@ -43,13 +45,17 @@ interface Logged {
 }
 
 /** The official client 1.x, with what it was notified of. */
-export async function connectOld(gateway: TestGateway, agent: TestAgent, { capabilities = {} }: OldClientOptions = {}) {
+export async function connectOld(
+  gateway: TestGateway,
+  agent: WithKey,
+  { capabilities = {}, path }: OldClientOptions = {},
+) {
   const client = new OldClient(info, { capabilities })
   const logged: Logged[] = []
   const updated: string[] = []
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params as never))
   client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => void updated.push(params.uri))
-  const transport = new OldTransport(addressOf(gateway), {
+  const transport = new OldTransport(addressOf(gateway, path), {
     ...withKey(agent),
     reconnectionOptions: {
       maxReconnectionDelay: 50,

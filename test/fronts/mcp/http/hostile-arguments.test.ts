@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { operatorTools } from '../../../../src/fronts/mcp/operator/table.ts'
 import { tools } from '../../../../src/fronts/mcp/tools/table.ts'
 import { hostileValues } from '../../../misuse/fuzz/hostile-values.ts'
 import { liftRates, startGateway } from '../../../support/gateway.ts'
@@ -12,6 +13,10 @@ const others: Readonly<Record<string, object>> = {
   send_task: { to: '@donna', text: 'x' },
   send_message: { to: '@donna', subject: 'x' },
   wait_for_messages: { timeoutSeconds: 1 },
+  task_write: { action: 'cancel', taskId: 'none', expectedVersion: 1 },
+  subscription_write: { action: 'pause', subscriptionId: 'none' },
+  recovery_write: { action: 'gate' },
+  message_write: { action: 'send', to: '@donna', subject: 'x', body: 'x' },
 }
 
 /** All of them take 40 s. */
@@ -25,10 +30,15 @@ test('whatever an argument is, the call is answered, and never as a fault of the
   const mallory = await gateway.addAgent('mallory')
   await gateway.addAgent('donna')
   const faults: string[] = []
-  const given = tools.flatMap(({ name, input }) =>
+  const asOperator = { key: gateway.adminKey, path: '/mcp?tools=read,write' }
+  const served = [
+    ...tools.map((tool) => ({ tool, as: { key: mallory.key, path: '/mcp' } })),
+    ...operatorTools.map((tool) => ({ tool, as: asOperator })),
+  ]
+  const given = served.flatMap(({ tool: { name, input }, as }) =>
     Object.keys(input.shape)
       .filter((argument) => argument !== 'timeoutSeconds')
-      .map((argument) => ({ name, argument })),
+      .map((argument) => ({ name, argument, as })),
   )
   // Each argument gets some of the values, and each value goes to some arguments of each kind.
   const calls = given.flatMap((one, nth) =>
@@ -36,8 +46,8 @@ test('whatever an argument is, the call is answered, and never as a fault of the
   )
   const next = calls.values()
   const work = async () => {
-    for (const { name, argument, value } of next) {
-      const answer = await callTool(gateway, mallory.key, name, { ...others[name], [argument]: value })
+    for (const { name, argument, value, as } of next) {
+      const answer = await callTool(gateway, as.key, name, { ...others[name], [argument]: value }, as.path)
       // A value may be too deep for any request: then there is no result.
       if (answer.status >= 500 || /\(internal\)|-32603/.test(answer.text))
         faults.push(`${name}.${argument}: ${answer.text}`)

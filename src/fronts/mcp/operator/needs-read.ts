@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { parseHandle } from '../../../registry/agents/agent.ts'
+import { address, oneOf } from '../../rest/fields.ts'
+import type { NeedKind, NeedView } from '../../rest/needs/view.ts'
+import { compact, cutBody } from '../tools/compact.ts'
+import { counted } from '../tools/counted.ts'
+import { reads } from '../tools/tool.ts'
+import { operatorTool } from './operator-tool.ts'
+
+const kinds = [
+  'input',
+  'auth',
+  'approval',
+  'mail',
+  'degraded',
+  'retrying',
+  'gate',
+  'parked',
+  'late',
+] as const satisfies readonly NeedKind[]
+
+/** What a list shows of all texts together, and at least of one. */
+const textBytes = { all: 24_000, least: 200 }
+
+export const needsRead = operatorTool({
+  name: 'needs_read',
+  scopes: ['read'],
+  title: 'What waits for a person',
+  description:
+    'Lists what waits for a person in the project, the longest wait first. Look here first. kind says why: input and auth (a task asks: task_write answers), mail (to the operator: message_write), degraded (wakes are no longer sent: subscription_write), retrying (a receiver is away: deliveries_read says why), gate and parked (recovery_write), late (nobody has begun a task for ten minutes), approval (a harness waits for its user, who alone can approve). counts has all kinds, also with a filter.',
+  input: z.strictObject({
+    kind: oneOf(kinds).describe('Only these').optional(),
+    agent: address.describe('Only what concerns this agent: @donna').optional(),
+  }),
+  output: z.looseObject({
+    needs: z.array(
+      z.looseObject({
+        kind: z.string(),
+        agent: z.string().optional().describe('Whose it is; absent: of the project'),
+        since: z.string(),
+        text: z.string().describe('What was asked or reported'),
+        taskId: z.string().optional(),
+        version: z.int().optional().describe('Of the task: expectedVersion of task_write'),
+        messageId: z.string().optional(),
+        subscriptionId: z.string().optional(),
+      }),
+    ),
+    counts: z.record(z.string(), z.int()).describe('How many there are of each kind'),
+    more: z.boolean().describe('There are more than 100 of a kind'),
+  }),
+  annotations: reads,
+  quotes: true,
+  say: ({ needs }) => (needs.length === 0 ? 'Nothing waits for a person.' : `${counted(needs.length, 'need')}.`),
+  run: async ({ rest }, { kind, agent }) => {
+    const handle = agent === undefined ? undefined : parseHandle(agent, 'agent')
+    const { needs, more } = await rest('GET /v1/needs')
+    const wanted = needs.filter(
+      (need) => (kind ?? need.kind) === need.kind && (handle === undefined || need.agent === handle),
+    )
+    const room = Math.max(textBytes.least, Math.floor(textBytes.all / Math.max(1, wanted.length)))
+    return { more, counts: countsOf(needs.map((need) => need.kind)), needs: wanted.map((need) => shown(need, room)) }
+  },
+})
+
+function shown(need: NeedView, room: number) {
+  return { ...compact(need), text: cutBody(need.text, room, 'Name its kind and agent to see more') }
+}
+
+/** How often each word is there. Pure. */
+export function countsOf(words: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}
