@@ -116,7 +116,7 @@ const calls: readonly (readonly [tool: string, input: JsonObject])[] = [
   [manage, { action: 'resync', subscriptionId: ':subscription', sinceLogId: 0 }],
 ]
 
-/** Calls of the tools for operators, in a project where there is nothing of mallory's. */
+/** Calls of the tools for operators, in a project that has an agent with the alias `@mallory`, and nothing of mallory's. */
 const operatorCalls: readonly (readonly [tool: string, input: JsonObject])[] = [
   ['needs_read', { kind: 'input' }],
   ['needs_read', { agent: '@mallory' }],
@@ -128,14 +128,16 @@ const operatorCalls: readonly (readonly [tool: string, input: JsonObject])[] = [
   ['gateway_read', {}],
   ['recovery_write', { action: 'gate', nudges: 'enabled', restarts: 'disabled', reason: 'r' }],
   ['recovery_write', { action: 'gate', proof: ':message', backlog: 'skip' }],
-]
-const refusedOperatorCalls: typeof operatorCalls = [
   ['agents_read', { agent: '@mallory' }],
-  ['tasks_read', { taskId: ':task' }],
   ['tasks_read', { agent: '@mallory' }],
   ['subscriptions_read', { agent: '@mallory' }],
-  ['subscriptions_read', { subscriptionId: ':subscription' }],
   ['deliveries_read', { agent: '@mallory' }],
+  ['recovery_write', { action: 'end_park', agent: '@mallory' }],
+  ['message_write', { action: 'send', to: '@mallory', subject: 's', body: 'b', wakePolicy: 'silent' }],
+]
+const refusedOperatorCalls: typeof operatorCalls = [
+  ['tasks_read', { taskId: ':task' }],
+  ['subscriptions_read', { subscriptionId: ':subscription' }],
   ['task_write', { action: 'answer', taskId: ':task', expectedVersion: 1, text: 't' }],
   ['task_write', { action: 'cancel', taskId: ':task', expectedVersion: 1, text: 't' }],
   ['task_write', { action: 'handoff', taskId: ':task', to: '@lucy', text: 't' }],
@@ -145,8 +147,6 @@ const refusedOperatorCalls: typeof operatorCalls = [
   ['subscription_write', { action: 'replay', subscriptionId: ':subscription', eventId: 'a' }],
   ['subscription_write', { action: 'replay', subscriptionId: ':subscription', failedSince: '2026-01-01T00:00:00Z' }],
   ['subscription_write', { action: 'test', subscriptionId: ':subscription' }],
-  ['recovery_write', { action: 'end_park', agent: '@mallory' }],
-  ['message_write', { action: 'send', to: '@mallory', subject: 's', body: 'b', wakePolicy: 'silent' }],
   ['message_write', { action: 'send', inReplyTo: ':message', body: 'b', idempotencyKey: 'k' }],
   ['message_write', { action: 'mark', messageId: ':message', status: 'seen' }],
 ]
