@@ -64,14 +64,15 @@ tools are a second set. Ask for them in the URL, with the key or the token of an
 
 - **\`?tools=read\`** has the tools that end in \`_read\`: they change nothing. **\`?tools=read,write\`** also has those that end in \`_write\`. They come in
   the place of the tools of agents; resources are the same, and there are no prompts. \`/mcp\` without \`tools\` has the tools of agents for every key.
-- **Two things must agree**, and each can only take away: the URL says what the person who wrote the configuration wants, the scopes of the key say
-  what is allowed at most. So \`?tools=read\` is safe with an admin key too: nothing that changes anything is listed or can be called there. And a viewer's
-  key reads, whatever the URL says. A header or a new scope would say no more: a URL is what every client can set, and scopes exist.
+- **Two things must agree**, and each can only take away: the URL says what the person who wrote the configuration wants, and the scopes of the key what
+  is allowed at most. With \`?tools=read\` nothing that changes anything is listed or can be called, with an admin key neither; and with a viewer's key no URL
+  has a tool that writes. The key is the firmer of the two: an agent that can read its own configuration could use it elsewhere, so give it no more than it
+  needs. The URL is the opt-in because a person writes it where the client is configured, and every client takes it.
 - A key sees the tools whose scopes it has all of. Others are not listed, a call of them names a tool that does not exist, and the instructions say which
   are missing. A set of which a key may use nothing is refused: 403, \`forbidden\`, also for the key of an agent.
 - Each tool is calls of the [API](api.md), checked, limited and audited like those. It acts in the project of the key, or of the header \`Rouse-Project\`.
 - **What agents wrote is data** in the results, as everywhere. But what a tool writes counts as the word of \`@operator\`: agents take it as that of
-  their user. An agent that reads hostile mail and may write is worth a person's approval of each \`_write\` call: give it \`?tools=read\` where nobody looks.
+  their user. Have a person approve each \`_write\` call, and where nobody looks, ask for \`?tools=read\`.
 - \`rouse mcp\` serves the tools of agents only.
 
 `
