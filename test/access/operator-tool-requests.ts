@@ -27,6 +27,7 @@ export const operatorToolCases: readonly ToolCase[] = [
   like('subscription_write', 'subscription.test', (subscriptionId) => ({ action: 'test', subscriptionId })),
   own('recovery_write', 'gate.change', { action: 'gate', reason: 'r' }),
   like('recovery_write', 'parked.end', () => ({ action: 'end_park', agent: 'donna' })),
+  like('need_write', 'need.snooze', (_id, { need }) => ({ action: 'unsnooze', need })),
   like('message_write', 'message.send', (_id, body) => ({ action: 'send', ...body, body: 'hello' })),
   like('message_write', 'message.mark', (messageId, body) => ({ action: 'mark', messageId, ...body })),
 ]

@@ -41,6 +41,11 @@ export const operatorToolCases = together<Scene>(
     })),
     tool('deliveries_read', 'The wakes that failed.', () => ({ outcome: 'failed' })),
     tool('gateway_read', 'The gateway at a glance.', () => ({})),
+    tool('need_write', 'A need is put off.', ({ taskId }) => ({
+      action: 'snooze',
+      need: `${taskId}@2`,
+      until: '2026-04-27T10:00:00.000Z',
+    })),
     tool('task_write', 'What the task asks is answered.', ({ taskId }) => ({
       action: 'answer',
       taskId,

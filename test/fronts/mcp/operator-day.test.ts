@@ -171,7 +171,12 @@ describe('mail', () => {
     await gateway.call('POST', '/v1/messages', mail, { key: donna.key })
     const [need] = await needs('mail')
     expect(need).toMatchObject({ agent: '@donna', text: 'May I?\n\nDelete the branch' })
-    const { messageId } = need
+    const { messageId, id } = need
+    const until = new Date(Date.now() + 60_000).toISOString()
+    expect((await run('need_write', { action: 'snooze', need: id, until })).data).toMatchObject({ snoozedUntil: until })
+    expect(await needs('mail')).toMatchObject([{ id, snoozedUntil: until }])
+    expect((await run('need_write', { action: 'unsnooze', need: id })).data).toEqual({ action: 'unsnooze', need: id })
+    expect((await run('need_write', { action: 'snooze', need: 'none', until })).text).toContain('needs_read lists')
     const looked = await run('gateway_read')
     expect(looked.data).toMatchObject({ needs: { mail: 1 } })
     expect(looked.data.pendingSignals).toBeUndefined()

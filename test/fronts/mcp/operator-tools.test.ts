@@ -91,7 +91,7 @@ test('a key has the tools whose scopes it has, and the instructions name the oth
     ...operator,
     scopes: ['read', 'send', 'work'],
   })
-  expect(named(some)).toEqual([...reading, 'task_write', 'message_write'])
+  expect(named(some)).toEqual([...reading, 'task_write', 'message_write', 'need_write'])
   expect(instructions).toContain('Your key lacks a scope for subscription_write, recovery_write.')
   expect(() => operatorToolSet(['read'], { ...operator, scopes: ['work'] })).toThrow(/need the scopes read\./)
 })

@@ -148,6 +148,8 @@ const refusedOperatorCalls: typeof operatorCalls = [
   ['subscription_write', { action: 'replay', subscriptionId: ':subscription', failedSince: '2026-01-01T00:00:00Z' }],
   ['subscription_write', { action: 'test', subscriptionId: ':subscription' }],
   ['message_write', { action: 'send', inReplyTo: ':message', body: 'b', idempotencyKey: 'k' }],
+  ['need_write', { action: 'snooze', need: ':message', until: '2026-01-01T00:00:00Z' }],
+  ['need_write', { action: 'unsnooze', need: 'none' }],
   ['message_write', { action: 'mark', messageId: ':message', status: 'seen' }],
 ]
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { NeedKind } from '../../../needs/need.ts'
 import { parseHandle } from '../../../registry/agents/agent.ts'
 import { address, oneOf } from '../../rest/fields.ts'
-import type { NeedKind, NeedView } from '../../rest/needs/view.ts'
+import type { NeedView } from '../../rest/needs/view.ts'
 import { compact, cutBody } from '../tools/compact.ts'
 import { counted } from '../tools/counted.ts'
 import { reads } from '../tools/tool.ts'
@@ -12,6 +13,7 @@ const kinds = [
   'auth',
   'approval',
   'mail',
+  'failing',
   'degraded',
   'retrying',
   'gate',
@@ -27,7 +29,7 @@ export const needsRead = operatorTool({
   scopes: ['read'],
   title: 'What waits for a person',
   description:
-    'Lists what waits for a person in the project, the longest wait first. Look here first. kind says why: input and auth (a task asks: task_write answers), mail (to the operator: message_write), degraded (wakes are no longer sent: subscription_write), retrying (a receiver is away: deliveries_read says why), gate and parked (recovery_write), late (nobody has begun a task for ten minutes), approval (a harness waits for its user, who alone can approve). counts has all kinds, also with a filter.',
+    'Lists what waits for a person in the project, the longest wait first. Look here first. kind says why: input and auth (a task asks: task_write answers), mail (to the operator: message_write), failing and degraded (wakes fail, or are no longer sent: subscription_write), retrying (a receiver is away: deliveries_read says why), gate and parked (recovery_write), late (nobody has begun a task for ten minutes), approval (a harness waits for its user, who alone can approve). need_write puts one off. counts has all kinds, also with a filter.',
   input: z.strictObject({
     kind: oneOf(kinds).describe('Only these').optional(),
     agent: address.describe('Only what concerns this agent: @donna').optional(),
@@ -35,6 +37,7 @@ export const needsRead = operatorTool({
   output: z.looseObject({
     needs: z.array(
       z.looseObject({
+        id: z.string().describe('The same as long as it waits'),
         kind: z.string(),
         agent: z.string().optional().describe('Whose it is; absent: of the project'),
         since: z.string(),
@@ -43,6 +46,7 @@ export const needsRead = operatorTool({
         version: z.int().optional().describe('Of the task: expectedVersion of task_write'),
         messageId: z.string().optional(),
         subscriptionId: z.string().optional(),
+        snoozedUntil: z.string().optional().describe('It was put off until then'),
       }),
     ),
     counts: z.record(z.string(), z.int()).describe('How many there are of each kind'),

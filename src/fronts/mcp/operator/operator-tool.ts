@@ -25,6 +25,7 @@ export function operatorTool<Input extends z.ZodObject, Output extends z.ZodObje
 const refusalWords: Required<AnyTool>['words'] = [
   [/`rouse (?:agent list|who)` lists the agents\./, 'agents_read lists the agents.'],
   [/`rouse sub list` lists your subscriptions\./, 'subscriptions_read lists the subscriptions.'],
+  [/GET \/v1\/needs lists what does\./, 'needs_read lists what does.'],
   [/List your tasks to find it\./, 'tasks_read lists the tasks.'],
   [/`GET \/v1\/tasks`/g, 'tasks_read'],
   [

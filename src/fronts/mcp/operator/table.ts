@@ -5,6 +5,7 @@ import { agentsRead } from './agents-read.ts'
 import { deliveriesRead } from './deliveries-read.ts'
 import { gatewayRead } from './gateway-read.ts'
 import { messageWrite } from './message-write.ts'
+import { needWrite } from './need-write.ts'
 import { needsRead } from './needs-read.ts'
 import type { OperatorTool } from './operator-tool.ts'
 import { recoveryWrite } from './recovery-write.ts'
@@ -25,6 +26,7 @@ export const operatorTools: readonly OperatorTool[] = [
   subscriptionWrite,
   recoveryWrite,
   messageWrite,
+  needWrite,
 ]
 
 /** The two sets of tools for operators. */

@@ -1,20 +1,14 @@
-import { z } from 'zod'
 import { needIdOf } from '../../../needs/need.ts'
 import { listTold } from '../../../needs/need-store.ts'
 import { snoozeNeed } from '../../../needs/snooze.ts'
 import { isSnoozed } from '../../../needs/telling.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Reader } from '../../../storage/database.ts'
-import { line, time } from '../fields.ts'
 import { instant, instantOrNull } from '../instant.ts'
 import { route } from '../route.ts'
 import { readNeeds } from './collect.ts'
+import { snoozeInput } from './input.ts'
 import type { NeedFields, NeedsView, NeedView, SnoozedView } from './view.ts'
-
-const snoozeInput = z.strictObject({
-  need: line(300).min(1),
-  until: time('must be the instant until which it is put off, in ISO 8601, or null').nullable(),
-})
 
 /** `/v1/needs`: what waits for a person, over all agents. An agent sees what concerns it. */
 export const needRoutes = [
