@@ -8,7 +8,8 @@ import { notes } from './notes.ts'
 
 const text = readFileSync(documentPath, 'utf8')
 
-test('openapi.json is what the routes and the types of their answers say', () => {
+// It reads the types of the whole gateway: on a busy machine that takes minutes.
+test('openapi.json is what the routes and the types of their answers say', { timeout: 300_000 }, () => {
   expect(text === renderDocument(), 'Run `npm run openapi`, and read the difference: clients are made from it.').toBe(
     true,
   )
