@@ -22,4 +22,6 @@ export interface Io {
   /** True when standard output is a terminal that wants colour. */
   readonly color?: boolean
   readonly columns?: number
+  /** The columns of standard error; absent: it is no terminal. */
+  readonly errorColumns?: number | undefined
 }

@@ -2,7 +2,7 @@ import { markedKeyIds, markKeys, unmarkKeys } from '../security/key-marks.ts'
 import { keyIdOf, type SecretBox } from '../security/secret.ts'
 import { removeUnreadableShared, resealShared } from '../security/shared-secret.ts'
 import type { Database } from '../storage/database.ts'
-import { listSealed, replaceSealed, type SealedSubscription } from './sealed-store.ts'
+import { countSealed, listSealed, replaceSealed, type SealedSubscription } from './sealed-store.ts'
 
 /** Subscriptions that are read at once; each is changed in a transaction of its own. */
 const rowsMax = 100
@@ -28,8 +28,8 @@ export interface ResealReport {
 }
 
 interface ResealOptions {
-  /** Called with the number of subscriptions that were read. */
-  readonly progress?: (looked: number) => void
+  /** Called with the number of subscriptions that were read in this pass, and of all. */
+  readonly progress?: (looked: number, total: number) => void
   /** Abandons texts that are sealed with keys that are not listed: shared secrets are deleted, other texts stay unreadable. */
   readonly abandonsLost?: boolean
   readonly signal?: AbortSignal
@@ -110,12 +110,13 @@ function resealOne(box: SecretBox, subscription: SealedSubscription, isUnreadabl
 
 async function* pages(db: Database, { progress, signal }: ResealOptions): AsyncGenerator<SealedSubscription[]> {
   const limit = rowsMax
+  const total = progress ? await countSealed(db) : 0
   for (let after = '', looked = 0; ; ) {
     signal?.throwIfAborted()
     const page = await listSealed(db, after, limit)
     yield page
     looked += page.length
-    if (page.length > 0) progress?.(looked)
+    if (page.length > 0) progress?.(looked, total)
     if (page.length < limit) return
     after = page.at(-1)!.id
   }

@@ -26,6 +26,7 @@ export interface SealedSubscription {
 
 const page = statement<{ after: string; limit: number }, SealedRow>(sql`select id, signing_key as "signingKey",
     former_keys as "formerKeys", target from subscription where id > ${p('after')} order by id ${limited}`)
+const count = statement<object, { total: number }>(sql`select count(*) as total from subscription`)
 const replace = statement<
   SealedRow & { knownSigningKey: string | null; knownFormerKeys: string; knownTarget: string }
 >(sql`update subscription
@@ -36,6 +37,11 @@ const replace = statement<
 /** Returns the next subscriptions by id, with their sealed texts. */
 export async function listSealed(db: Reader, after: string, limit: number): Promise<SealedSubscription[]> {
   return (await db.all(page, { after, limit })).map((row) => ({ id: row.id, texts: textsOf(row), row }))
+}
+
+/** How many subscriptions `listSealed` returns in all. */
+export async function countSealed(db: Reader): Promise<number> {
+  return (await db.get(count, {}))?.total ?? 0
 }
 
 function textsOf({ signingKey, formerKeys, target }: SealedRow): SealedText[] {

@@ -15,8 +15,8 @@ interface ExtraRow {
 
 interface CopyOptions {
   readonly extra?: readonly ExtraRow[]
-  /** Called for every batch: how many rows of a table are copied, and whether these are all. */
-  readonly progress?: (table: string, rows: number, isWhole: boolean) => void
+  /** Called for every batch: how many rows of all tables are copied, and how many there are. */
+  readonly progress?: (done: number, total: number) => void
   readonly signal?: AbortSignal
 }
 
@@ -52,10 +52,12 @@ async function copyTables(
   source: StoppedStore,
   target: NewStore,
   tables: readonly Table[],
-  { extra = [], progress = () => {}, signal }: CopyOptions,
+  { extra = [], progress, signal }: CopyOptions,
 ): Promise<Copy> {
   const copied: { name: string; rows: number }[] = []
   const nuls = { texts: 0 }
+  const total = progress ? tables.reduce((sum, { name }) => sum + source.count(name), extra.length) : 0
+  let done = 0
   for (const table of tables) {
     let rows = 0
     const more = extra.filter((row) => row.table === table.name)
@@ -63,10 +65,10 @@ async function copyTables(
       signal?.throwIfAborted()
       await insert(target, table, batch, nuls)
       rows += batch.length
-      progress(table.name, rows, false)
+      done += batch.length
+      progress?.(done, total)
     }
     copied.push({ name: table.name, rows })
-    progress(table.name, rows, true)
   }
   return { tables: copied, logHeads: await requireSameContents(source, target, copied), textsMended: nuls.texts }
 }

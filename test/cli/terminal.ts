@@ -1,8 +1,8 @@
 import { runCli } from '../../src/cli/run/run.ts'
 import type { Io } from '../../src/client/io.ts'
 
-/** What a test replaces beside the environment; `columns` makes it a terminal. */
-type World = Pick<Io, 'fetch' | 'stdin' | 'input' | 'ask' | 'askSecret' | 'columns' | 'isTerminal'>
+/** What a test replaces beside the environment; `columns` makes it a terminal, `errorColumns` standard error. */
+type World = Pick<Io, 'fetch' | 'stdin' | 'input' | 'ask' | 'askSecret' | 'columns' | 'errorColumns' | 'isTerminal'>
 
 export interface Terminal {
   readonly code: Promise<number>

@@ -3,6 +3,7 @@ import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
 import { readStoreConfig, type StoreOptions } from '../operator/store-options.ts'
+import { createProgress } from '../output/progress.ts'
 import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 export function registerMigrate(parent: Command, io: Io): void {
@@ -27,7 +28,9 @@ export function registerMigrate(parent: Command, io: Io): void {
     if (databaseUrl === undefined) {
       throw new UsageError('Name the database: set ROUSE_DATABASE_URL to its postgres://… URL, or use --database-url.')
     }
-    const print = createPrinter(io, commonOptions(command).json === true)
-    await migrateStore({ ...config, databaseUrl }, { clock: systemClock, print, signal: io.signal })
+    const json = commonOptions(command).json === true
+    const print = createPrinter(io, json)
+    const progress = createProgress(io, { noun: 'rows', json })
+    await migrateStore({ ...config, databaseUrl }, { clock: systemClock, print, progress, signal: io.signal })
   })
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { createPrinter } from '../../client/printer.ts'
 import { addStoreOptions, readStoreConfig, type StoreOptions } from '../operator/store-options.ts'
+import { createProgress } from '../output/progress.ts'
 import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
 interface RekeyOptions extends StoreOptions {
@@ -28,9 +29,11 @@ export function registerRekey(parent: Command, io: Io): void {
         import('../operator/rekey-store.ts'),
         import('../../lib/clock.ts'),
       ])
-      const print = createPrinter(io, commonOptions(command).json === true)
+      const json = commonOptions(command).json === true
+      const print = createPrinter(io, json)
+      const progress = createProgress(io, { noun: 'subscriptions', json })
       const { newKey = false, abandonLost: abandonsLost = false } = options
-      await rekeyStore(config, { newKey, abandonsLost, clock: systemClock, print, signal: io.signal })
+      await rekeyStore(config, { newKey, abandonsLost, clock: systemClock, print, progress, signal: io.signal })
     })
 }
 

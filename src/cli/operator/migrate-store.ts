@@ -13,6 +13,7 @@ import { markMigrated } from '../../storage/sqlite/migrated.ts'
 import { StoppedStore } from '../../storage/sqlite/stopped-store.ts'
 import { requeueAll } from '../../wakes/store/lease-store.ts'
 import { disconnectStreams } from '../../wakes/store/stream-state.ts'
+import type { Progress } from '../output/progress.ts'
 import { whoRunsThis } from './record-act.ts'
 
 interface MigrateConfig {
@@ -22,8 +23,13 @@ interface MigrateConfig {
   readonly encryptionKeys: readonly string[] | undefined
 }
 
-/** Rows of a large table between two progress lines. */
-const noteEveryRows = 100_000
+interface MigrateWorld {
+  readonly clock: Clock
+  readonly print: Printer
+  /** Of rows. */
+  readonly progress: Progress
+  readonly signal?: AbortSignal
+}
 
 /**
  * Copies a stopped gateway's store into an empty PostgreSQL, in one transaction, with the keys of its data directory. Gateways
@@ -31,7 +37,7 @@ const noteEveryRows = 100_000
  */
 export async function migrateStore(
   config: MigrateConfig,
-  { clock, print, signal }: { clock: Clock; print: Printer; signal?: AbortSignal },
+  { clock, print, progress, signal }: MigrateWorld,
 ): Promise<void> {
   const directory = resolve(config.dataDir)
   print.note(`Reading the store in ${directory} …`)
@@ -69,9 +75,9 @@ export async function migrateStore(
       ...secrets.map((values) => ({ table: 'shared_secret', values: { ...values } })),
       { table: 'audit', values: audited },
     ],
-    progress: createProgress(print),
+    progress: progress.show,
     signal,
-  })
+  }).finally(progress.end)
   markMigrated(directory, placeOf(config.databaseUrl), clock.now())
   if (copy.textsMended > 0) {
     print.note(`${copy.textsMended} texts held a NUL character, which PostgreSQL cannot keep: it became U+FFFD.`)
@@ -80,16 +86,6 @@ export async function migrateStore(
     { dataDir: directory, tables: copy.tables, logHeads: copy.logHeads, textsMended: copy.textsMended },
     () => resultText(copy, directory, keyFile !== undefined),
   )
-}
-
-function createProgress(print: Printer): (table: string, rows: number, isWhole: boolean) => void {
-  let noted = 0
-  return (table, rows, isWhole) => {
-    if (rows < noted) noted = 0
-    if (!isWhole && rows - noted < noteEveryRows) return
-    noted = isWhole ? 0 : rows
-    if (rows > 0) print.note(`  ${table}: ${counted(rows, 'row')}${isWhole ? '' : ' …'}`)
-  }
 }
 
 function resultText(copy: Copy, directory: string, hasKeyFile: boolean): string {

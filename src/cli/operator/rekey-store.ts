@@ -12,6 +12,7 @@ import type { Database } from '../../storage/database.ts'
 import { openDatabase } from '../../storage/open-database.ts'
 import { requireEmbeddedStore } from '../../storage/sqlite/migrated.ts'
 import { StoppedStore } from '../../storage/sqlite/stopped-store.ts'
+import type { Progress } from '../output/progress.ts'
 import { requireKnownToGateways, requireNoGateway } from './live-gateways.ts'
 import { recordAct } from './record-act.ts'
 
@@ -20,11 +21,10 @@ interface RekeyWorld {
   readonly abandonsLost: boolean
   readonly clock: Clock
   readonly print: Printer
+  /** Of subscriptions. */
+  readonly progress: Progress
   readonly signal?: AbortSignal
 }
-
-/** Subscriptions between two progress lines. */
-const noteEvery = 10_000
 
 /**
  * Encrypts all secrets of a store again, with the newest encryption key. With `newKey` it makes that key first. The old key is kept
@@ -32,7 +32,7 @@ const noteEvery = 10_000
  */
 export async function rekeyStore(
   config: Config,
-  { newKey, abandonsLost, clock, print, signal }: RekeyWorld,
+  { newKey, abandonsLost, clock, print, progress, signal }: RekeyWorld,
 ): Promise<void> {
   const directory = resolve(config.dataDir)
   if (newKey) requireOwnKey(config)
@@ -50,20 +50,16 @@ export async function rekeyStore(
   }
   const box = readSecretBox(config)
   if (isShared) await requireKnownToGateways(store.database, box, clock)
-  let noted = 0
-  const progress = (looked: number): void => {
-    if (looked - noted < noteEvery) return
-    noted = looked
-    print.note(`  ${looked.toLocaleString('en')} subscriptions checked …`)
-  }
   const target = `${box.keyIds[0]}${abandonsLost ? ', lost keys abandoned' : ''}`
   const record = (outcome: LocalAct['outcome']): Promise<void> =>
     recordAct({ database: store.database }, { operation: 'store.rekey', target, outcome }, clock)
-  const report = await resealStore(store.database, box, { progress, abandonsLost, signal }).catch(async (error) => {
-    // The secrets that it has sealed until now stay so.
-    await record('failed')
-    throw error
-  })
+  const report = await resealStore(store.database, box, { progress: progress.show, abandonsLost, signal })
+    .finally(progress.end)
+    .catch(async (error) => {
+      // The secrets that it has sealed until now stay so.
+      await record('failed')
+      throw error
+    })
   const isWhole = abandonsLost || Object.keys(report.unreadable).length === 0
   const isReplaced = !config.encryptionKeys && isWhole && readKeyFile(directory, keyFiles.nextEncryption) !== undefined
   if (isReplaced) next.rename(keyFiles.encryption)

@@ -67,6 +67,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     isTerminal: process.stdout.isTTY === true,
     color: wantsColor(process.env, process.stdout.isTTY === true),
     columns: process.stdout.isTTY ? process.stdout.columns || columnsDefault : undefined,
+    errorColumns: process.stderr.isTTY ? process.stderr.columns || columnsDefault : undefined,
   })
   process.exitCode = faults.count() > 0 ? faultExitCode : exitCode
   setTimeout(() => process.exit(), lingerMs).unref()

@@ -45,6 +45,10 @@ export class StoppedStore implements AsyncDisposable {
     return this.#reader.prepare(`select ${list} from "${name}"`).raw().iterate() as IterableIterator<TableRow>
   }
 
+  count(table: string): number {
+    return this.#reader.prepare(`select count(*) from "${table}"`).pluck().get() as number
+  }
+
   logHeads(): LogHead[] {
     return this.#reader.prepare(logHeadsSql).all() as LogHead[]
   }

@@ -45,9 +45,10 @@ test('a gateway moves to PostgreSQL, and its agents, peers and receivers do not 
   const refused = receiver.wakes[2]!.body
 
   const env = { ROUSE_DATA_DIR: old.path, ROUSE_DATABASE_URL: empty.url }
-  const { code, stdout, stderr } = await run(migrate, env)
+  const { code, stdout, stderr } = await run(migrate, env, { errorColumns: 80 })
   expect(code, stderr).toBe(0)
-  expect(stderr).toContain('task: 4 rows')
+  const total = /Copied and counted: ([\d,]+) rows/.exec(stdout)?.[1]
+  expect(stderr).toMatch(new RegExp(`\r\u001b\\[K[\\d,]+ of ${total} rows.*\r\u001b\\[K$`))
   expect(stdout).toMatch(/the log of default ends at \d+/)
   expect(stdout).toContain(join(old.path, 'encryption.key'))
 
