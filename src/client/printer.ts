@@ -1,4 +1,5 @@
 import type { Io } from './io.ts'
+import { escapeObeyed } from './terminal-text.ts'
 
 /** Prints to standard output: text for people, or JSON for programs. */
 export interface Printer {
@@ -36,15 +37,9 @@ export function createPrinter(io: Io, json: boolean): Printer {
   }
 }
 
-/** Controls that JSON leaves as they are, and a terminal obeys: DEL, C1, and those that change the direction of text. */
-const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
-
-/** Returns JSON of the same value, with such controls escaped. */
+/** Returns JSON of the same value, without characters that a terminal obeys. */
 function jsonForTerminal(value: unknown, space?: number): string {
-  return JSON.stringify(value, null, space).replace(
-    obeyed,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return escapeObeyed(JSON.stringify(value, null, space))
 }
 
 /** The gateway counts to a hundred. */

@@ -19,6 +19,16 @@ export function plain(value: unknown, keep: 'line' | 'lines' = 'line'): string {
   return shownText(keep === 'lines' ? text : text.replace(/[^\S\ufeff]+/gu, ' '))
 }
 
+/** Controls that JSON leaves as they are, and a terminal obeys: DEL, C1, and those that change the direction of text. */
+const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+export const hasObeyed = (text: string): boolean => text.search(obeyed) >= 0
+
+/** Escapes such controls in JSON, and in quoted texts of YAML, as `\u202e`: the value stays the same. */
+export function escapeObeyed(text: string): string {
+  return text.replace(obeyed, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
 /** At most `widthMax` columns of a terminal, with an ellipsis where it was cut. */
 export function clip(text: string, widthMax: number): string {
   if (widthOf(text) <= widthMax) return text

@@ -49,6 +49,8 @@ test.each([
   'logout',
   'migrate',
   'rekey',
+  'apply',
+  'export',
   'mail',
   'reply',
   'inbox',

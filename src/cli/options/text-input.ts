@@ -11,13 +11,15 @@ interface TextSource {
   readonly words?: readonly string[]
   /** A file; `-` is standard input. */
   readonly file?: string | undefined
+  /** The option or argument that names the file, for messages. */
+  readonly option?: string
 }
 
 /** A text from the command line, standard input or a file; undefined without any. Errors: two sources; what cannot be read. */
-export function readText(io: Io, { words = [], file }: TextSource): string | undefined {
+export function readText(io: Io, { words = [], file, option = '--file' }: TextSource): string | undefined {
   if (file !== undefined) {
     if (words.length > 0) throw new UsageError('Give the text on the command line or with --file, not both.')
-    return file === '-' ? fromStdin(io) : fromFile(file)
+    return file === '-' ? fromStdin(io) : fromFile(file, option)
   }
   if (words.length === 0) return undefined
   return words.length === 1 && words[0] === '-' ? fromStdin(io) : words.join(' ')
@@ -42,16 +44,16 @@ function fromStdin(io: Io): string {
   return bounded(text, 'Standard input')
 }
 
-function fromFile(path: string): string {
+function fromFile(path: string, option: string): string {
   try {
     // The size first: a wrong path must not fill the memory.
     if (statSync(path).size > bytesMax) throw tooLarge(path)
     return bounded(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path)), path)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    if (error instanceof TypeError) throw new UsageError(`--file: ${path} is not text in UTF-8.`, { cause: error })
+    if (error instanceof TypeError) throw new UsageError(`${option}: ${path} is not text in UTF-8.`, { cause: error })
     const { code } = error as NodeJS.ErrnoException
-    throw new UsageError(`--file: ${path} cannot be read (${code}).`, { cause: error })
+    throw new UsageError(`${option}: ${path} cannot be read (${code}).`, { cause: error })
   }
 }
 

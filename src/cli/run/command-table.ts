@@ -70,6 +70,8 @@ export const commandGroups: Readonly<Record<string, readonly CommandEntry[]>> = 
     { name: 'operator', load: async () => (await import('../commands/operator.ts')).registerOperator },
     { name: 'permission', load: async () => (await import('../commands/permission.ts')).registerPermission },
     { name: 'grant', load: async () => (await import('../commands/permission.ts')).registerGrant },
+    { name: 'apply', load: async () => (await import('../commands/apply.ts')).registerApply },
+    { name: 'export', load: async () => (await import('../commands/export.ts')).registerExport },
     { name: 'completion', load: async () => (await import('../commands/completion.ts')).registerCompletion },
   ],
   Store: [

@@ -4,6 +4,7 @@ import { sizeLimits } from '../../limits.ts'
 import type { Core } from '../../log/core.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { scopes } from '../../words/callers.ts'
+import { anyMode } from '../../words/modes.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import { createApiKey } from '../callers/api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from '../callers/caller.ts'
@@ -35,9 +36,6 @@ interface AgentInput {
   contactPolicy?: ContactPolicy
   defaultWakePolicy?: WakePolicy
 }
-
-/** Any media type. A narrower list is enforced, because the card declares it. */
-const anyMode = ['text/plain', 'application/json', '*/*']
 
 /**
  * Registers an agent and makes its first key, which only this answer shows. Operators only. Errors: `agent-exists`, `project-not-found`.

@@ -1,0 +1,50 @@
+import { resolverOf } from './addresses.ts'
+import { knownTeam } from './known-entries.ts'
+import { planAgents } from './plan-agents.ts'
+import { planGrants } from './plan-grants.ts'
+import { planSubscriptions } from './plan-subscriptions.ts'
+import type { KnownTeam } from './read-team.ts'
+import type { Step } from './steps.ts'
+import type { Team } from './team.ts'
+
+export interface Plan {
+  /** In the order in which they have to be done. */
+  readonly steps: readonly Step[]
+  readonly before: Required<Team>
+  readonly after: Required<Team>
+  readonly kept: readonly string[]
+  /** Entries of the file that the gateway has as they are. */
+  readonly unchanged: number
+}
+
+/**
+ * What has to be done so that the gateway has what a file says. A field that an entry does not name stays as it is. `prune` also removes
+ * what the lists of the file do not have; a list that the file does not have stays whole. Pure.
+ */
+export function planTeam(known: KnownTeam, file: Team, prune: boolean): Plan {
+  const before = knownTeam(known)
+  const agents = planAgents(known.agents, file.agents, prune)
+  const isGone = (handle: string) => agents.steps.some((step) => step.act === 'remove agent' && step.handle === handle)
+  const resolve = resolverOf(known.project, agents.after)
+  // What a removed agent has goes with it.
+  const grants = planGrants(
+    known.grants.filter(({ grantor, grantee }) => !isGone(grantor) && !isGone(grantee)),
+    file.grants,
+    { prune, resolve },
+  )
+  const subscriptions = planSubscriptions(
+    known.subscriptions.filter(({ agentIdentity }) => !isGone(agentIdentity)),
+    file.subscriptions,
+    { prune, resolve },
+  )
+  const plans = [agents, grants, subscriptions] as const
+  const steps = plans.flatMap((plan): readonly Step[] => plan.steps)
+  const isRemoval = ({ act }: Step) => act.startsWith('remove')
+  return {
+    steps: [...steps.filter((step) => !isRemoval(step)), ...steps.filter(isRemoval).reverse()],
+    before,
+    after: { agents: [...agents.after], subscriptions: [...subscriptions.after], grants: [...grants.after] },
+    kept: plans.flatMap(({ kept }) => kept),
+    unchanged: plans.reduce((sum, { unchanged }) => sum + unchanged, 0),
+  }
+}

@@ -1,0 +1,52 @@
+import type { Section, TeamAgent, TeamGrant, TeamSubscription } from './team.ts'
+
+/** One call that brings the gateway nearer to the file. */
+export type Step =
+  | (Named & { readonly act: 'make agent'; readonly body: TeamAgent })
+  | (Named & {
+      readonly act: 'change agent'
+      readonly handle: string
+      readonly body: Omit<Partial<TeamAgent>, 'handle'>
+    })
+  | (Named & { readonly act: 'remove agent'; readonly handle: string })
+  | (Named & { readonly act: 'make subscription'; readonly body: MadeSubscription })
+  | (Named & { readonly act: 'change subscription'; readonly id: string; readonly body: Partial<TeamSubscription> })
+  | (Named & { readonly act: 'remove subscription'; readonly id: string })
+  | (Named & { readonly act: 'make grant'; readonly body: TeamGrant })
+  | (Named & { readonly act: 'remove grant'; readonly id: string })
+
+export type MadeSubscription = TeamSubscription & Required<Pick<TeamSubscription, 'harnessTarget'>>
+
+interface Named {
+  /** For people: `@donna`. */
+  readonly name: string
+  /** The number of its entry in its list of the file; absent: it is not in the file. */
+  readonly index?: number
+}
+
+/** What follows from the entries of one list. */
+export interface ListPlan<Entry> {
+  readonly steps: readonly Step[]
+  /** The entries that the gateway has afterwards. */
+  readonly after: readonly Entry[]
+  /** What the gateway has and the file does not, and what stays: `agent @felix`. */
+  readonly kept: readonly string[]
+  readonly unchanged: number
+}
+
+export interface ListOptions {
+  readonly prune: boolean
+  /** The handle of an agent that is named by an alias. */
+  readonly resolve: (address: string) => string
+}
+
+/** The plan of a list that the file does not have. */
+export const untouched = <Entry>(after: readonly Entry[]): ListPlan<Entry> => ({
+  steps: [],
+  after,
+  kept: [],
+  unchanged: 0,
+})
+
+/** The list of the file that a step belongs to. */
+export const sectionOf = ({ act }: Step): Section => `${act.split(' ')[1] as 'agent' | 'grant' | 'subscription'}s`
