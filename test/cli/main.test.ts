@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { startGateway } from '../support/gateway.ts'
 import { runRouse } from '../support/process-gateway.ts'
-import { buildWords } from '../support/program/rouse-words.ts'
+import { buildWords, rouseWords } from '../support/program/rouse-words.ts'
 import { until } from '../support/until.ts'
 import { agentPage } from './answers.ts'
 import { startStubGateway } from './stub-gateway.ts'
@@ -11,6 +14,15 @@ test('the process ends with the exit code of the command', async () => {
   await using nonsense = runRouse(['nonsense'], {}, buildWords())
   expect(await list.exited).toMatchObject({ code: 0 })
   expect(await nonsense.exited).toMatchObject({ code: 2 })
+})
+
+test('a command that reads a pipe waits for one that writes later', async () => {
+  await using gateway = await startGateway()
+  await gateway.addAgent('donna')
+  const env = { PATH: process.env.PATH, ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey }
+  const argv = ['-c', '"$@" export | "$@" apply -', 'sh', process.execPath, ...rouseWords()]
+  const { stdout } = await promisify(execFile)('sh', argv, { env })
+  expect(stdout).toBe('Nothing to change: the gateway has what standard input says (1 entry).\n')
 })
 
 test.each([

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { isatty } from 'node:tty'
 import { Command, CommanderError } from 'commander'
 import { exitCodes, Interrupted, Refused, Reported, Unreachable, UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
@@ -48,15 +49,17 @@ export async function run(argv: readonly string[]): Promise<void> {
     throw error
   })
 
+  // Not `process.stdin.isTTY`: it opens the stream, and a read of a pipe whose writer is slow then fails instead of waiting.
+  const hasTerminal = isatty(0)
   const exitCode = await runCli(argv.slice(2), {
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
     stdin: () => readFileSync(0, 'utf8'),
     // Opened by who reads it: an open input keeps the process.
     get input() {
-      return process.stdin.isTTY ? undefined : process.stdin
+      return hasTerminal ? undefined : process.stdin
     },
-    ...(process.stdin.isTTY
+    ...(hasTerminal
       ? {
           ask: (question) => ask(question, process, interruption.signal),
           askSecret: (prompt) => ask(prompt, process, interruption.signal, { isSecret: true }),
