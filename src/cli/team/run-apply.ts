@@ -6,6 +6,7 @@ import type { Printer } from '../../client/printer.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import { readText } from '../options/text-input.ts'
 import { inWordsOf } from '../output/problem-words.ts'
+import { createProgress } from '../output/progress.ts'
 import { aboutStep, applySteps, makesKey, type StepResult } from './apply-steps.ts'
 import { type Plan, planTeam } from './plan.ts'
 import { readTeam } from './read-team.ts'
@@ -37,12 +38,16 @@ export async function runApply(
   const keys = requireKeys(plan.steps, options.saveKeys)
   if (!options.yes) await confirmRemovals(io, plan.steps)
   const results: StepResult[] = []
+  const progress = createProgress(io, { noun: 'changes', json: print.json })
   try {
     for await (const result of applySteps(gateway, plan.steps, { keys, placeOf })) {
       results.push(result)
+      progress.end()
       if (!print.json) showResult(io, result)
+      progress.show(results.length, plan.steps.length)
     }
   } finally {
+    progress.end()
     const { kept, unchanged } = plan
     print.result({ file, results, kept, unchanged }, () => summaryText(file, plan, results))
     noteKept(print, file, plan)
@@ -113,7 +118,8 @@ function showResult(
 }
 
 function summaryText(file: string, { steps, unchanged }: Plan, results: readonly StepResult[]): string {
-  if (steps.length === 0) return `Nothing to change: the gateway has what ${plain(file)} says (${unchanged} entries).\n`
+  if (steps.length === 0)
+    return `Nothing to change: the gateway has what ${plain(file)} says (${unchanged === 1 ? '1 entry' : `${unchanged} entries`}).\n`
   const counts = (['made', 'changed', 'removed', 'refused'] as const).flatMap((action) => {
     const count = results.filter((result) => result.action === action).length
     return count === 0 ? [] : [`${count} ${action}`]

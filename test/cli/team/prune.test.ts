@@ -18,7 +18,7 @@ test('--prune removes what the lists of the file do not have, says what, and lea
   const kept = await at.apply('agents: [{ handle: donna }]\ngrants: []')
   expect(kept).toEqual({
     code: 0,
-    stdout: 'Nothing to change: the gateway has what standard input says (1 entries).\n',
+    stdout: 'Nothing to change: the gateway has what standard input says (1 entry).\n',
     stderr:
       'Not in standard input, and kept: agent @felix, grant CAN_REPLY_TO of @donna to @felix. --prune removes them.\n',
   })

@@ -14,7 +14,7 @@ export async function teamDesk() {
     directory: directory.path,
     env,
     keys,
-    /** Applies a text from standard input; `ask` makes that a terminal. */
+    /** Applies a text from standard input. */
     apply: (text: string, ...argv: string[]) => run(['apply', '-', ...argv], env, { stdin: () => text }),
     exported: async (...argv: string[]) => (await run(['export', ...argv], env)).stdout,
     /** The newest number of the log: nothing that changes anything leaves it as it is. */
