@@ -32,7 +32,7 @@ const core = [
 const further = [
   // Of the command line: what reads or changes a store. Texts, flags and stubs are the same on both.
   'test/cli/{agent-remove,audit,keys,mail,project-limits,sessions,sub-changes,team,waiting-mail,who}.test.ts',
-  'test/cli/{ids/own-ids,options/text-input}.test.ts',
+  'test/cli/{ids/own-ids,options/text-input,team/apply,team/prune}.test.ts',
   'test/grpc/{access,calls,connections,large-messages,late-messages,lifecycle,limits}.test.ts',
   // A stream that nobody reads loads its events from the store; a compressed body is refused before anything is read there.
   'test/fronts/{content-at-once,counted-streams,outage,unsendable-answer}.test.ts',
