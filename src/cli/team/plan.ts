@@ -24,7 +24,8 @@ export interface Plan {
 export function planTeam(known: KnownTeam, file: Team, prune: boolean): Plan {
   const before = knownTeam(known)
   const agents = planAgents(known.agents, file.agents, prune)
-  const isGone = (handle: string) => agents.steps.some((step) => step.act === 'remove agent' && step.handle === handle)
+  const gone = new Set(agents.steps.flatMap((step) => (step.act === 'remove agent' ? [step.handle] : [])))
+  const isGone = (handle: string) => gone.has(handle)
   const resolve = resolverOf(known.project, agents.after)
   // What a removed agent has goes with it.
   const grants = planGrants(

@@ -51,7 +51,7 @@ export async function runApply(
     const { kept, unchanged } = plan
     print.result({ file, results, kept, unchanged }, () => summaryText(file, plan, results))
     noteKept(print, file, plan)
-    if (results.length < plan.steps.length)
+    if (results.length < plan.steps.length && !print.json)
       print.note(`${results.length} of ${plan.steps.length} changes are made. Run it again for the others.`)
   }
   if (results.some(({ action }) => action === 'refused')) throw new Reported(exitCodes.refused)

@@ -78,25 +78,35 @@ test('the key of an agent, of a viewer, and of another project', async () => {
   expect(await at.exported()).not.toContain('description')
 })
 
-test('a gateway that goes away: what was made is reported, and what is left', async () => {
-  await using at = await teamDesk()
-  const answers = { agents: [], subscriptions: [], permissions: [], nextPageToken: '' }
-  const list = { json: answers }
-  await using stub = await startStubGateway({
-    'GET /v1/whoami': { json: { kind: 'operator', identity: '@operator', project: 'default', scopes: [], keyId: 'k' } },
-    'GET /v1/agents': list,
-    'GET /v1/wake-subscriptions': list,
-    'GET /v1/permissions': list,
-    'POST /v1/agents': { status: 201, json: newAgent() },
-    'POST /v1/permissions': () => void stub.stop(),
-  })
-  const text = 'agents: [{ handle: donna }]\ngrants: [{ grantor: donna, grantee: donna, scope: CAN_REPLY_TO }]'
-  const { code, stdout, stderr } = await run(
-    ['apply', '-', '--save-keys', at.keys],
-    { ROUSE_URL: stub.url, ROUSE_KEY: 'rko_x' },
-    { stdin: () => text },
-  )
-  expect(code).toBe(3)
-  expect(stdout).toContain('made     agent @donna')
-  expect(stderr).toContain('1 of 2 changes are made. Run it again for the others.')
-})
+test.each([[[]], [['--json']]])(
+  'a gateway that goes away: what was made is reported, and what is left %j',
+  async (format) => {
+    await using at = await teamDesk()
+    const answers = { agents: [], subscriptions: [], permissions: [], nextPageToken: '' }
+    const list = { json: answers }
+    await using stub = await startStubGateway({
+      'GET /v1/whoami': {
+        json: { kind: 'operator', identity: '@operator', project: 'default', scopes: [], keyId: 'k' },
+      },
+      'GET /v1/agents': list,
+      'GET /v1/wake-subscriptions': list,
+      'GET /v1/permissions': list,
+      'POST /v1/agents': { status: 201, json: newAgent() },
+      'POST /v1/permissions': () => void stub.stop(),
+    })
+    const text = 'agents: [{ handle: donna }]\ngrants: [{ grantor: donna, grantee: donna, scope: CAN_REPLY_TO }]'
+    const { code, stdout, stderr } = await run(
+      ['apply', '-', '--save-keys', at.keys, ...format],
+      { ROUSE_URL: stub.url, ROUSE_KEY: 'rko_x' },
+      { stdin: () => text },
+    )
+    expect(code).toBe(3)
+    if (format.length > 0) {
+      expect(JSON.parse(stdout).results).toMatchObject([{ action: 'made', name: '@donna' }])
+      expect(JSON.parse(stderr)).toMatchObject({ code: 'unreachable' })
+      return
+    }
+    expect(stdout).toContain('made     agent @donna')
+    expect(stderr).toContain('1 of 2 changes are made. Run it again for the others.')
+  },
+)
