@@ -1,7 +1,7 @@
 // SendMessage (returnImmediately) over JSON-RPC: Rouse, durable, beside the SDK's own request handler with tasks in memory, and beside
 // two floors: the same durable work with no product around it, alone and behind Express and the SDK's transport.
 // Each server is a process of its own; the clients are in this one.
-//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--warm-up 10000] [--only rouse,floorExpress] [--connections 64] [--profile <dir>] [--quick]
+//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--warm-up 10000] [--only rouse,floorExpress] [--connections 64] [--senders 8] [--profile <dir>] [--quick]
 import { Pool } from 'undici'
 import { runIfMain, say } from './lib/command.mjs'
 import { liftRates, sendMessageCall, startGateway } from './lib/gateway.mjs'
@@ -19,6 +19,7 @@ export const defaults = {
   warmUpSeconds: 1,
   only: '',
   connections: '1,16,64',
+  senders: 1,
   profile: '',
 }
 export const quick = { reps: 1, seconds: 1, warmUp: 1_000, warmUpSeconds: 0.5 }
@@ -42,7 +43,7 @@ const servers = {
   },
 }
 
-export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, connections: counts, profile }) {
+export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, connections: counts, senders, profile }) {
   const runs = {}
   const names = only ? only.split(',') : Object.keys(servers)
   const connectionCounts = counts.split(',').map(Number)
@@ -51,7 +52,7 @@ export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, conn
       for (const name of names) {
         const { title, start } = servers[name]
         const busy = await busyShare()
-        const server = await start(profile)
+        const server = await start({ profile, senders })
         try {
           await drive(server, { connections: warmUpConnections, count: warmUp })
           await drive(server, { connections, seconds: warmUpSeconds })
@@ -67,7 +68,7 @@ export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, conn
     }
   }
   return [
-    `${seconds} s after a warm-up of ${number(warmUp)} requests over ${warmUpConnections} connections and ${warmUpSeconds} s over as many as are measured, a fresh server for each run; ${reps} repetitions. Median (min–max). ${busyNote(Object.values(runs).flat())}`,
+    `${seconds} s after a warm-up of ${number(warmUp)} requests over ${warmUpConnections} connections and ${warmUpSeconds} s over as many as are measured, a fresh server for each run, ${senders} ${senders === 1 ? 'agent sends' : 'agents send'}; ${reps} repetitions. Median (min–max). ${busyNote(Object.values(runs).flat())}`,
     serverTable(runs),
     ratioTable(runs, connectionCounts),
     cpuTable(runs, connectionCounts),
@@ -76,7 +77,7 @@ export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, conn
 
 /** Opens this many connections, each with one request at a time, for so many requests or seconds. Every answer must be a new submitted task. */
 async function drive(
-  { url, path, pid, headers },
+  { url, path, pid, headersOf },
   { connections, count: countMax = Number.POSITIVE_INFINITY, seconds = 300 },
 ) {
   const pool = new Pool(url, { connections, pipelining: 1 })
@@ -87,7 +88,8 @@ async function drive(
   const startedAt = performance.now()
   const deadline = startedAt + seconds * 1000
   let sent = 0
-  const client = async () => {
+  const client = async (index) => {
+    const headers = headersOf(index)
     while (!wrong && sent < countMax && performance.now() < deadline) {
       sent++
       const sentAt = performance.now()
@@ -100,7 +102,7 @@ async function drive(
       else wrong ??= text.slice(0, 300)
     }
   }
-  await Promise.all(Array.from({ length: connections }, client))
+  await Promise.all(Array.from({ length: connections }, (_, index) => client(index)))
   const elapsed = (performance.now() - startedAt) / 1000
   const cpu = cpuSeconds(pid) - cpuBefore
   await pool.close()
@@ -118,21 +120,26 @@ async function drive(
   }
 }
 
+const plainHeaders = { 'content-type': 'application/json', 'a2a-version': '1.0' }
+
 /** The caller is an agent with a key in the store, as a peer would be, and not the operator. */
-async function startRouse(profile) {
+async function startRouse({ profile, senders }) {
   const gateway = await startGateway({ flags: profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : [] })
   await liftRates(gateway)
   await gateway.call('POST', '/v1/agents', { handle: 'donna' })
-  const { apiKey } = await gateway.call('POST', '/v1/agents', { handle: 'peer' })
-  const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', authorization: `Bearer ${apiKey}` }
-  return { url: gateway.url, path: '/agents/donna', pid: gateway.pid, headers, stop: gateway.stop }
+  const keys = []
+  for (let index = 0; index < senders; index++) {
+    keys.push((await gateway.call('POST', '/v1/agents', { handle: `peer${index}` })).apiKey)
+  }
+  const headersOf = (client) => ({ ...plainHeaders, authorization: `Bearer ${keys[client % keys.length]}` })
+  return { url: gateway.url, path: '/agents/donna', pid: gateway.pid, headersOf, stop: gateway.stop }
 }
 
 async function startPeer(file) {
   const child = startNode(`../peers/${file}.mjs`)
   const { port } = await nextMessage(child)
-  const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' }
-  return { url: `http://127.0.0.1:${port}`, path: '/', pid: child.pid, headers, stop: () => stopProcess(child) }
+  const headersOf = () => plainHeaders
+  return { url: `http://127.0.0.1:${port}`, path: '/', pid: child.pid, headersOf, stop: () => stopProcess(child) }
 }
 
 function serverTable(runs) {

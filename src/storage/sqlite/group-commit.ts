@@ -34,7 +34,7 @@ interface Flushable {
   flush(): Promise<void>
 }
 
-/** How many groups have savepoints after a writer that failed with changes. */
+/** How many groups have savepoints after a writer that failed with changes: one that fails on purpose does not make all groups run twice. */
 const separateAfterFailure = 100
 
 /**
@@ -44,7 +44,6 @@ const separateAfterFailure = 100
  *
  * A savepoint for each writer would copy every page that it changes. So there is none: a writer that fails before it has changed
  * anything fails alone, and after any other failure the group is rolled back and runs again, now with a savepoint for each writer.
- * The next hundred groups have savepoints too: a caller that fails on purpose does not make every group run twice.
  */
 export class GroupCommit {
   readonly #connection: Connection
@@ -55,6 +54,7 @@ export class GroupCommit {
   readonly #lock: WriteLock
   readonly #noteCommit: NoteCommit
   readonly #queue: Writer[] = []
+  readonly #commit: () => void
   readonly #savepoint: Savepoint
   #draining: Promise<void> | undefined
   #flushing: Promise<void> | undefined
@@ -80,6 +80,7 @@ export class GroupCommit {
     this.#room = new WalRoom(connection.raw, clock)
     this.#lock = new WriteLock(connection.raw, log)
     this.#clock = clock
+    this.#commit = connection.control('COMMIT')
     this.#savepoint = new Savepoint(connection)
   }
 
@@ -131,7 +132,6 @@ export class GroupCommit {
 
   /** Runs the writers, and those that arrive meanwhile, in one transaction. Throws when all of it is rolled back. */
   async #runGroup(group: Writer[]): Promise<void> {
-    const raw = this.#connection.raw
     const startedAt = performance.now()
     const settled: Settled[] = []
     const hooks: (() => void)[] = []
@@ -157,7 +157,7 @@ export class GroupCommit {
       }
       if (this.#failure) throw this.#failure
       hooks.push(...(await this.#close(settled)))
-      raw.exec('COMMIT')
+      this.#commit()
     } catch (error) {
       this.#lock.rollBack()
       throw error

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import type { Database, Statement } from 'better-sqlite3'
 import { type Clock, sleep, steadyClock } from '../../lib/clock.ts'
 import type { Logger } from '../../logger/logger.ts'
 import { isSqliteError, lockedRemedy } from './storage-problem.ts'
@@ -13,6 +13,7 @@ const pauseMs = 20
  */
 export class WriteLock {
   readonly #writer: Database
+  readonly #begin: Statement
   readonly #clock: Clock
   readonly #log: Logger
   /** When another program was first found to hold the lock. undefined: it was free. */
@@ -24,6 +25,7 @@ export class WriteLock {
     this.#clock = clock
     this.#log = log
     writer.pragma('busy_timeout = 0')
+    this.#begin = writer.prepare('BEGIN IMMEDIATE')
   }
 
   /** Begins a transaction that writes. Rejects with SQLite's error. */
@@ -41,7 +43,7 @@ export class WriteLock {
   /** Returns false while it is worth to try again. */
   #tryBegin(): boolean {
     try {
-      this.#writer.exec('BEGIN IMMEDIATE')
+      this.#begin.run()
     } catch (error) {
       if (!isSqliteError(error) || !error.code.startsWith('SQLITE_BUSY')) throw error
       this.#heldSince ??= this.#clock.now()
