@@ -17,6 +17,7 @@ import { type JwtIssuer, parseJwtIssuers } from './security/jwt-issuers.ts'
 import { SecretBox } from './security/secret.ts'
 import type { TlsPaths } from './security/tls-files.ts'
 import { isLoopbackHost, isWildcardHost } from './security/url-guard.ts'
+import type { McpEventCodes } from './words/mcp-events.ts'
 
 export interface Config {
   readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
@@ -63,6 +64,8 @@ export interface Config {
   readonly mail: { readonly perMinute: number; readonly stormTurns: number; readonly stormMessages: number }
   /** How long a session may be silent. */
   readonly sessions: { readonly timeoutMs: number }
+  /** Events for clients of MCP: `allowsHttp` lets those on this machine give a URL with `http`. */
+  readonly mcpEvents: { readonly isOn: boolean; readonly codes: McpEventCodes; readonly allowsHttp: boolean }
   readonly a2a: { readonly blockingTimeoutMs: number }
   /** The readers of `/metrics`: everybody who reaches it, operators with a key, or nobody. */
   readonly metrics: (typeof metricsChoices)[number]
@@ -112,6 +115,7 @@ export function envToConfig(env: Env): Config {
     },
     sessions: { timeoutMs: read.number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
     a2a: { blockingTimeoutMs: read.number('ROUSE_BLOCKING_TIMEOUT', 55, 0, 86_400) * 1000 },
+    mcpEvents: readMcpEvents(read),
     metrics: readMetrics(read),
     otlpEndpoint: readOtlpEndpoint(read),
     logLevel: readLogLevel(read),
@@ -218,11 +222,23 @@ function readTrustedProxies(read: EnvReader): string[] {
   return proxies
 }
 
+function readMcpEvents(read: EnvReader): Config['mcpEvents'] {
+  return {
+    isOn: oneOf(read, 'ROUSE_MCP_EVENTS', ['on', 'off'], 'on') === 'on',
+    codes: oneOf(read, 'ROUSE_MCP_EVENTS_CODES', ['draft', 'sep'], 'draft'),
+    allowsHttp: oneOf(read, 'ROUSE_MCP_EVENTS_ALLOW_HTTP', ['no', 'loopback'], 'no') === 'loopback',
+  }
+}
+
+function oneOf<const Word extends string>(read: EnvReader, name: string, words: readonly Word[], usual: Word): Word {
+  const text = read.text(name) ?? usual
+  const chosen = words.find((word) => word === text.toLowerCase())
+  if (!chosen) read.problems.push(`${name}="${text}": give one of ${words.join(', ')}.`)
+  return chosen ?? usual
+}
+
 function readMetrics(read: EnvReader): Config['metrics'] {
-  const text = read.text('ROUSE_METRICS') ?? 'key'
-  const chosen = metricsChoices.find((choice) => choice === text.toLowerCase())
-  if (!chosen) read.problems.push(`ROUSE_METRICS="${text}": give one of ${metricsChoices.join(', ')}.`)
-  return chosen ?? 'key'
+  return oneOf(read, 'ROUSE_METRICS', metricsChoices, 'key')
 }
 
 /** The name of OpenTelemetry is understood too: whoever has a collector has set it for all programs. */

@@ -452,6 +452,9 @@ create table subscription (
   parked_until           bigint,                                 -- nothing is sent before: its agent is at a limit of its harness
   probe_at               bigint,                                 -- the next try of the receiver of a degraded webhook; null: there is none
   lease_owner            text collate "C",
+  mcp_id                 text collate "C",                       -- the id that a client of MCP knows; null: another target
+  expires_at             bigint,                                 -- it ends then unless its client refreshes it
+  has_gap                bigint           not null default 0,    -- 1: events were given up, and the client has not been told
   created_at             bigint           not null,
   updated_at             bigint           not null
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 200);
@@ -460,6 +463,10 @@ create index subscription_by_audience on subscription (audience, status);
 -- Those that an event can change. Due and leased ones are left out: each event would read all of an agent with hundreds of them.
 create index subscription_open on subscription (audience, status)
   where status = 'active' and (due_at is null or harness_target in ('bridge-daemon'));
+-- The subscription of a client of MCP, by the id that it knows.
+create unique index subscription_by_mcp_id on subscription (mcp_id) where mcp_id is not null;
+-- Those that end unless they are refreshed.
+create index subscription_by_expiry on subscription (expires_at) where expires_at is not null;
 -- The subscriptions that are due.
 create index subscription_due on subscription (due_at) where due_at is not null;
 -- The numbers of all subscriptions, for the metrics.
@@ -482,8 +489,11 @@ create index subscription_by_stream_gateway on subscription (stream_gateway) whe
 -- Removed subscriptions whose deliveries, replays and held events are still here. A sweep deletes them in small steps.
 create table removed_subscription (
   id         text collate "C" primary key,
-  removed_at bigint           not null
+  removed_at bigint           not null,
+  farewell   text                                                -- JSON: the last message to the client of MCP, until it is sent
 );
+-- The removed subscriptions whose client is to be told.
+create index removed_subscription_farewell on removed_subscription (removed_at) where farewell is not null;
 -- The removed subscriptions, the oldest first.
 create index removed_subscription_by_age on removed_subscription (removed_at);
 

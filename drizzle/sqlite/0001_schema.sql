@@ -449,6 +449,9 @@ create table subscription (
   parked_until           integer,          -- nothing is sent before: its agent is at a limit of its harness
   probe_at               integer,          -- the next try of the receiver of a degraded webhook; null: there is none
   lease_owner            text,
+  mcp_id                 text,             -- the id that a client of MCP knows; null: another target
+  expires_at             integer,          -- it ends then unless its client refreshes it
+  has_gap                integer not null default 0, -- 1: events were given up, and the client has not been told
   created_at             integer not null,
   updated_at             integer not null
 ) without rowid;
@@ -457,6 +460,10 @@ create index subscription_by_audience on subscription (audience, status);
 -- Those that an event can change. Due and leased ones are left out: each event would read all of an agent with hundreds of them.
 create index subscription_open on subscription (audience, status)
   where status = 'active' and (due_at is null or harness_target in ('bridge-daemon'));
+-- The subscription of a client of MCP, by the id that it knows.
+create unique index subscription_by_mcp_id on subscription (mcp_id) where mcp_id is not null;
+-- Those that end unless they are refreshed.
+create index subscription_by_expiry on subscription (expires_at) where expires_at is not null;
 -- The subscriptions that are due.
 create index subscription_due on subscription (due_at) where due_at is not null;
 -- The numbers of all subscriptions, for the metrics.
@@ -479,8 +486,11 @@ create index subscription_by_stream_gateway on subscription (stream_gateway) whe
 -- Removed subscriptions whose deliveries, replays and held events are still here. A sweep deletes them in small steps.
 create table removed_subscription (
   id         text    primary key,
-  removed_at integer not null
+  removed_at integer not null,
+  farewell   text                          -- JSON: the last message to the client of MCP, until it is sent
 ) without rowid;
+-- The removed subscriptions whose client is to be told.
+create index removed_subscription_farewell on removed_subscription (removed_at) where farewell is not null;
 -- The removed subscriptions, the oldest first.
 create index removed_subscription_by_age on removed_subscription (removed_at);
 

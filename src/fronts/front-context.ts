@@ -19,6 +19,7 @@ import type { TaskContext } from '../tasks/context.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { StreamConnections } from '../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../wake-stream/context.ts'
+import type { McpEventCodes } from '../words/mcp-events.ts'
 import type { ReadinessProbe } from './readiness.ts'
 
 /** The answer of `/metrics`. */
@@ -37,6 +38,8 @@ export interface FrontContext extends TaskContext, AuthContext {
   readonly sessions: SessionContext
   readonly recovery: GateContext
   readonly subscriptions: SubscriptionContext
+  /** Whether clients of MCP may subscribe to events, and the numbers of the errors. */
+  readonly mcpEvents: { readonly isOn: boolean; readonly codes: McpEventCodes }
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
   readonly cards: CardDocuments
   /** The AI Catalog for everybody. */

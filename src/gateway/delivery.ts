@@ -19,9 +19,13 @@ import { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Channels } from '../wakes/channel.ts'
 import { createEngine } from '../wakes/engine.ts'
 import { createAttemptGate } from '../webhooks/attempt-gate.ts'
+import { createChallenge } from '../webhooks/mcp/challenge.ts'
+import { createMcpChannel } from '../webhooks/mcp/channel.ts'
+import { farewellSweep } from '../webhooks/mcp/farewells.ts'
 import { createPushChannel, type SignToken } from '../webhooks/push-channel.ts'
 import { createWakeSigner } from '../webhooks/wake-signer.ts'
 import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
+import type { McpEventCodes } from '../words/mcp-events.ts'
 import { createFindWaiting } from './waiting.ts'
 import type { World } from './world.ts'
 
@@ -52,11 +56,13 @@ interface DeliveryParts extends Pick<World, 'clock' | 'log' | 'random'>, Pick<Co
   readonly timeoutMs: number
   readonly metrics: Metrics
   readonly tracing: Tracing | undefined
+  readonly mcpEventCodes: McpEventCodes
 }
 
 /** Builds what delivers: the log, the channels, the engine over both, and the streams that receivers open. Nothing runs yet. */
 export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
-  const { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics, tracing } = parts
+  const { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics, tracing, mcpEventCodes } =
+    parts
   const notifier = new LogNotifier(cluster.notifyGrown, metrics)
   cluster.on({ grown: (ids) => notifier.invalidate(ids), missed: () => notifier.invalidateAll() })
 
@@ -69,6 +75,7 @@ export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
     'a2a-webhook': createWebhookChannel(sending, signWake),
     'mcp-notifications': createNotificationChannel({ clock, attempts }, noticed),
     'bridge-daemon': createStreamChannel({ db, clock, attempts }, streams, signWake),
+    'mcp-webhook': createMcpChannel(sending, secrets),
     push: createPushChannel(sending, secrets, renderPush(db), signToken),
   }
 
@@ -105,7 +112,18 @@ export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
     new StreamConnections({ ...connecting, target: 'mcp-notifications', streams: noticed, changed }),
   )
   changes.listen(connections)
-  return { core, notifier, channels, engine, changes, changed, wakeStreams: { ...stream, connections }, notices }
+  return {
+    core,
+    notifier,
+    channels,
+    challenge: createChallenge(sending),
+    farewells: farewellSweep({ ...sending, db }, secrets, mcpEventCodes),
+    engine,
+    changes,
+    changed,
+    wakeStreams: { ...stream, connections },
+    notices,
+  }
 }
 
 /** Looks again at things that may have changed. */

@@ -15,7 +15,7 @@ import { listPresentAgents, newestLiveSession } from '../registry/sessions/sessi
 import type { SecretBox } from '../security/secret.ts'
 import type { Transaction } from '../storage/database.ts'
 import { createTaskAssignment } from '../tasks/assignment.ts'
-import type { Channels } from '../wakes/channel.ts'
+import type { ChallengeReceiver, Channels } from '../wakes/channel.ts'
 import { announceWaitingTo } from '../wakes/store/announce-waiting.ts'
 import { newSigningKey } from '../words/signature.ts'
 import { findProof, findReason } from './reasons.ts'
@@ -25,6 +25,7 @@ interface FeatureParts {
   readonly core: Core
   readonly notifier: LogNotifier
   readonly channels: Channels
+  readonly challenge: ChallengeReceiver
   readonly secrets: SecretBox
   /** Errors: `invalid-request` for a URL that this gateway sends nothing to. */
   readonly checkUrl: (url: string, field: string) => URL
@@ -34,11 +35,11 @@ interface FeatureParts {
 
 /** Opens the features. Those that need each other meet here. */
 export function openFeatures(
-  { mail: limits, sessions }: Pick<Config, 'mail' | 'sessions'>,
+  { mail: limits, sessions, mcpEvents: { allowsHttp } }: Pick<Config, 'mail' | 'sessions' | 'mcpEvents'>,
   parts: FeatureParts,
   undo: Cleanup,
 ) {
-  const { core, notifier, channels, secrets, checkUrl, changed } = parts
+  const { core, notifier, channels, challenge, secrets, checkUrl, changed } = parts
   const usage = undo.use(new Usage(core))
   const sends = new Sends({ ...core, limits })
   const repeats = new RepeatedRequests()
@@ -50,7 +51,7 @@ export function openFeatures(
     mailWaits: new MailWaits(mail),
     claims: { ...core, usage, assignment: createTaskAssignment(core), sends, sendHandoffMail: createHandoffMail(mail) },
     recovery: { ...core, findReason, findProof, changed, announceWaiting: announceToAll },
-    subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, hasWaiting, changed },
+    subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, allowsHttp, challenge, hasWaiting, changed },
     sessions: {
       ...core,
       timeoutMs: sessions.timeoutMs,

@@ -36,6 +36,7 @@ import { silenceSweep } from '../sessions/end-silent-sessions.ts'
 import type { NoteCommit } from '../storage/database.ts'
 import { openDatabase } from '../storage/open-database.ts'
 import { clockSweep } from '../storage/waited-instants.ts'
+import { lapseSweep } from '../subscriptions/mcp/end.ts'
 import { expirySweep } from '../tasks/fail-expired-tasks.ts'
 import { missedEdgeSweep } from '../wakes/missed-edges.ts'
 import { probeSweep } from '../wakes/probe-degraded.ts'
@@ -101,8 +102,9 @@ export async function openGateway(config: Config, world: World): Promise<Running
   // delivery
   const { timeoutMs } = config.webhooks
   const { signToken } = signer
+  const mcpEventCodes = config.mcpEvents.codes
   const delivery = openDelivery(
-    { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics, tracing },
+    { db, clock, log, random, cluster, outbound, secrets, signToken, timeoutMs, metrics, tracing, mcpEventCodes },
     undo,
   )
   const { core, engine, changes, changed, wakeStreams, notices } = delivery
@@ -161,6 +163,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     signer,
     publicUrl,
     issuers: config.jwtIssuers,
+    mcpEvents: config.mcpEvents,
     wakeStreams,
     instanceKey: keys.instanceKey,
     readiness,
@@ -219,6 +222,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
       isOverloaded: () => admission.isOverloaded,
     }),
     needSweep({ ...core, readNeeds: (projectId) => readNeeds({ db, now: clock.now(), caller: ofProject(projectId) }) }),
+    lapseSweep({ ...core, changed }),
+    delivery.farewells,
     removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]

@@ -4,7 +4,8 @@ import { identityOf } from '../registry/agents/identity.ts'
 import { listGrantsOfKey } from '../registry/permissions/permission-store.ts'
 import type { KeyEnd, Session } from '../registry/sessions/session.ts'
 import { listSessionsOfKey } from '../registry/sessions/session-lists.ts'
-import { deleteSubscriptions } from '../registry/subscriptions/subscription-store.ts'
+import { listMcpSubscriptionsOfKey } from '../registry/subscriptions/mcp-store.ts'
+import { deleteSubscriptions, endSubscriptions } from '../registry/subscriptions/subscription-store.ts'
 import { announceLeft, endSessionOfKey } from '../sessions/end.ts'
 import type { Transaction } from '../storage/database.ts'
 import { inPieces } from '../storage/in-pieces.ts'
@@ -13,7 +14,7 @@ import type { IdentityContext } from './context.ts'
 import { endGrant } from './end-grant.ts'
 import { EventsByProject } from './events-by-project.ts'
 import { listPushesOfKey, moveToKey } from './key-end-store.ts'
-import { pausedEvent } from './paused-event.ts'
+import { endedEvent, pausedEvent } from './paused-event.ts'
 
 /** Why keys end, and who ended them. */
 interface Ending {
@@ -34,7 +35,7 @@ export interface EndedKey {
 
 /**
  * Ends the resources of keys that have just ended. In the transaction that ended the keys: sessions, wake subscriptions (paused
- * with the reason), push configs, and, of keys that were revoked, the permissions that they granted: a key that expires was not
+ * with the reason; those of clients of MCP are removed), push configs, and, of keys that were revoked, the permissions that they granted: a key that expires was not
  * stolen. After the commit: open streams and calls, on every gateway. So nothing that was made with a leaked key continues after it.
  * Of many push configs the first hundred are deleted, and the others send nothing more: `true` says that
  * there may be others. Calls for the same keys, each in a transaction of its own, delete those; else they go when their
@@ -76,6 +77,9 @@ async function endWhatHangs(
 ): Promise<{ session: Session; identity: string }[]> {
   const { changed } = context.sessions
   const mcpSessions = await deleteMcpSessionsOfKey(tx, keyId)
+  const ended = await listMcpSubscriptionsOfKey(tx, keyId)
+  await endSubscriptions(tx, ended, reason)
+  for (const { id, projectId, agentId } of ended) events.add(projectId, endedEvent(id, agentId, actor, reason))
   const paused = await pauseSubscriptionsOfKey(tx, keyId, reason)
   for (const { id, projectId, agentId } of paused) events.add(projectId, pausedEvent(id, agentId, actor, reason))
   const left: { session: Session; identity: string }[] = []
@@ -91,7 +95,7 @@ async function endWhatHangs(
     for (const grant of piece) await endGrant(context, tx, grant, { actor }, events)
   })
   await ending.answered
-  tx.onCommit(() => [...mcpSessions, ...paused.map(({ id }) => id)].forEach((id) => void changed(id)))
+  tx.onCommit(() => [...mcpSessions, ...[...ended, ...paused].map(({ id }) => id)].forEach((id) => void changed(id)))
   return left
 }
 

@@ -6,3 +6,8 @@ export function pausedEvent(subscriptionId: string, agentId: string, actor: stri
   const data: JsonObject = { subscriptionId, status: 'paused', reason }
   return { type: 'subscription.updated', actor, audience: [agentId], data }
 }
+
+/** The event that the gateway has ended a subscription of a client of MCP. */
+export function endedEvent(subscriptionId: string, agentId: string, actor: string, reason: string): NewEvent {
+  return { type: 'subscription.removed', actor, audience: [agentId], data: { subscriptionId, reason } }
+}

@@ -97,7 +97,7 @@ async function deleteWithAll(
   const { agent, caller } = removal
   const session = await newestLiveSession(tx, agent.id)
   const keyIds = (await listApiKeys(tx, agent.id, '', Number.MAX_SAFE_INTEGER)).map(({ keyId }) => keyId)
-  const gone = await deleteSubscriptionsOf(tx, agent.id)
+  const gone = await deleteSubscriptionsOf(tx, agent.id, 'agent-removed')
   const paused = await pauseManagedBy(tx, agent.id)
   await deleteSessionsOf(tx, agent.id)
   await deleteMcpSessionsOf(tx, agent.id)

@@ -49,6 +49,8 @@ export interface Config {
   readonly trustedProxies: readonly string[]
   readonly mail: { readonly perMinute: number; readonly stormTurns: number; readonly stormMessages: number }
   readonly sessions: { readonly timeoutMs: number }
+  /** Events for clients of MCP. `allowsHttp`: those on this machine may give a URL with `http`. */
+  readonly mcpEvents: { readonly isOn: boolean; readonly codes: 'draft' | 'sep'; readonly allowsHttp: boolean }
   readonly a2a: { readonly blockingTimeoutMs: number }
   /** The readers of `/metrics`: everybody who reaches it, operators with a key, or nobody. */
   readonly metrics: 'open' | 'key' | 'off'

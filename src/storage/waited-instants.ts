@@ -25,6 +25,8 @@ export const waitedInstants = {
   'sweep.until': 30_000,
   // The longest window of a subscription.
   'subscription.window_until': 300_000,
+  // The longest time that a client of MCP may ask for.
+  'subscription.expires_at': 30 * 24 * 3_600_000,
   'session.acted_at': differenceMs,
   'subscription.parked_until': parkedMsMax,
   'recovery.parked_until': parkedMsMax,

@@ -53,8 +53,9 @@ export function reselects({ trigger, filters }: UpdateInput): boolean {
   return trigger !== undefined || filters !== undefined
 }
 
-/** Returns what a change means. Pure. Errors: `invalid-request` for the status, `forbidden` for a grantee that rotates the key. */
+/** Returns what a change means. Pure. Errors: `invalid-request` for the status and for what a client of MCP decides, `forbidden` for a grantee that rotates the key. */
 export function planChange(caller: Caller, before: WakeSubscription, input: UpdateInput): PlannedChange {
+  requireOwnSettings(before, input)
   const { harnessTarget = before.harnessTarget } = input
   const streamId = harnessTarget === before.harnessTarget ? before.streamId : null
   const wanted = input.status ?? before.status
@@ -122,6 +123,16 @@ export async function stateAfter(
 function reasonAfter(before: WakeSubscription, status: SubscriptionStatus, resumes: boolean): string | null {
   if (status === 'waiting') return notConnected
   return resumes || before.status === 'waiting' ? null : before.reason
+}
+
+/** The settings of a client of MCP are its own. It may be paused, and made active again. */
+function requireOwnSettings({ harnessTarget }: WakeSubscription, { status: _, ...settings }: UpdateInput): void {
+  const [field] = Object.keys(settings)
+  if (harnessTarget !== 'mcp-webhook' || field === undefined) return
+  throw new Problem('invalid-request', {
+    field,
+    detail: `${field}: the client of MCP that made this subscription decides this, with events/subscribe. Only its status can be changed here; or remove it.`,
+  })
 }
 
 function keyIsTheOwners(): Problem {

@@ -1,5 +1,7 @@
+import type { Payer } from '../lib/fair-places.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from '../registry/subscriptions/subscription.ts'
+import type { CallbackFault } from '../words/mcp-events.ts'
 import { type DeliverableTarget, isDeliverable } from '../words/targets.ts'
 import type { Emission } from './content/emission.ts'
 import type { WakeStep } from './rules/wake-history.ts'
@@ -93,6 +95,20 @@ export type DeliveryResult = {
   /** The event is the cause, not the receiver: it does not count towards degraded. */
   readonly isOfEvent?: boolean
 }
+
+/** A receiver that is to prove that it wants the events of a subscription. */
+export interface Challenged {
+  readonly url: string
+  /** The id of the subscription that its client knows. */
+  readonly mcpId: string
+  /** The client's secret, as it has given it. */
+  readonly secret: string
+  readonly payer: Payer
+  readonly signal: AbortSignal
+}
+
+/** Sends a challenge. Returns why it failed; undefined: the receiver has sent it back. Source: SEP-3415, callback verification. */
+export type ChallengeReceiver = (challenged: Challenged) => Promise<CallbackFault | undefined>
 
 /** A way to deliver. It sends, retries and reports the result; the run decides what follows from it. */
 export interface Channel<To extends Subscription = Subscription> {

@@ -10,7 +10,7 @@ import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
 import { attemptsKept, isLong, retryForSecondsOf, trimmed } from '../wakes/rules/retry-schedule.ts'
 import type { AttemptGate } from './attempt-gate.ts'
-import { type AttemptOutcome, afterAttempt, isDelivered } from './retry-policy.ts'
+import { type AttemptOutcome, afterAttempt, isDelivered, mcpStatuses } from './retry-policy.ts'
 
 /** The request of one attempt. */
 export interface WebhookRequest {
@@ -22,7 +22,7 @@ export interface WebhookRequest {
 }
 
 /** Builds the request of one attempt: each has its own timestamp. `no-room`: its body has to wait for others; the attempt is postponed. */
-export type BuildRequest = () => WebhookRequest | Promise<WebhookRequest | 'no-room'>
+export type BuildRequest = () => WebhookRequest | 'no-room' | Promise<WebhookRequest | 'no-room'>
 
 export interface WebhookTools {
   readonly outbound: OutboundFetch
@@ -89,9 +89,13 @@ async function tryUntilDecided(
   tools.attempts.note(order, attempt, attempts.length)
   if (isDelivered(outcome)) return { outcome: 'delivered', reason: null, attempts }
   const firstAt = Date.parse(attempts[0]!.at)
-  const context = { now: clock.now(), firstAt, retryForSeconds: retryForSecondsOf(subscription), random }
+  const isMcp = subscription.kind === 'wake' && subscription.harnessTarget === 'mcp-webhook'
+  const retryForSeconds = retryForSecondsOf(subscription)
+  const context = { now: clock.now(), firstAt, retryForSeconds, random, ...(isMcp ? { statuses: mcpStatuses } : {}) }
   const step = afterAttempt(outcome, attempts.length, context)
   if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
+  if (step.next === 'failed' && step.isOfEvent)
+    return { outcome: 'failed', reason: step.reason, attempts, isOfEvent: true }
   if (step.next !== 'retry') return { outcome: step.next, reason: step.reason, attempts }
   if (isLong(attempts) && !(await order.keep(attempts))) return stopped(attempts)
   return (await order.retryAt(attempts, clock.now() + step.delayMs)) ? { attempts } : stopped(attempts)

@@ -7,7 +7,7 @@ type NextStep =
   | { next: 'delivered' }
   | { next: 'retry'; delayMs: number }
   /** The event has failed; the subscription continues with the next one. */
-  | { next: 'failed'; reason: string }
+  | { next: 'failed'; reason: string; isOfEvent?: true }
   /** The receiver does not want it: the subscription degrades at once. */
   | { next: 'rejected'; reason: string }
 
@@ -19,6 +19,8 @@ interface RetryContext {
   readonly retryForSeconds?: number | undefined
   /** In [0, 1). */
   readonly random: () => number
+  /** What a status means. Default: as for wakes. */
+  readonly statuses?: readonly StatusRule[]
 }
 
 /** True when an attempt delivered its event. */
@@ -28,8 +30,9 @@ export function isDelivered(outcome: AttemptOutcome): boolean {
 
 /** Returns what follows from the outcome of attempt number `attempt` (from 1). Source: S1-34, D4, D31. */
 export function afterAttempt(outcome: AttemptOutcome, attempt: number, context: RetryContext): NextStep {
-  const { rule, reason } = judge(outcome)
+  const { rule, reason } = judge(outcome, context.statuses)
   if (rule === 'delivered') return { next: 'delivered' }
+  if (rule === 'unfit') return { next: 'failed', reason, isOfEvent: true }
   if (rule === 'rejected' || rule === 'failed') return { next: rule, reason }
   const requestedMs = 'retryAfter' in outcome ? retryAfterMs(outcome.retryAfter, context.now) : 0
   // A failure that does not count as an attempt waits as after the third one at most.
@@ -38,8 +41,8 @@ export function afterAttempt(outcome: AttemptOutcome, attempt: number, context: 
   return delayMs === undefined ? { next: 'failed', reason } : { next: 'retry', delayMs }
 }
 
-/** `retry` counts against `attemptsMax`, `again` does not. */
-type Rule = 'delivered' | 'retry' | 'again' | 'failed' | 'rejected'
+/** `retry` counts against `attemptsMax`, `again` does not. `unfit` is about the event alone. */
+type Rule = 'delivered' | 'retry' | 'again' | 'failed' | 'unfit' | 'rejected'
 
 const errorRules = {
   refused: { rule: 'failed', reason: 'url-not-allowed' },
@@ -56,8 +59,15 @@ const errorRules = {
   busy: { rule: 'again', reason: 'busy' },
 } as const satisfies Record<OutboundErrorKind, { rule: Rule; reason: string }>
 
+interface StatusRule {
+  readonly from: number
+  readonly to: number
+  readonly rule: Rule
+  readonly reason?: string
+}
+
 /** The first range that holds the status decides; a status outside HTTP is treated like a broken server. */
-const statusRules: readonly { from: number; to: number; rule: Rule; reason?: string }[] = [
+const statusRules: readonly StatusRule[] = [
   { from: 200, to: 299, rule: 'delivered' },
   // Timeout, Too Early and Too Many Requests ask for a later attempt themselves.
   { from: 408, to: 408, rule: 'retry' },
@@ -69,10 +79,20 @@ const statusRules: readonly { from: number; to: number; rule: Rule; reason?: str
   { from: 400, to: 499, rule: 'rejected' },
 ]
 
-function judge(outcome: AttemptOutcome): { rule: Rule; reason: string } {
+/**
+ * Of a client of MCP: "gone" and "too large" are about one event, and never end its subscription. Any other refusal may pass: the client
+ * may not have stored the answer to its subscribe yet. Source: SEP-3415, webhook delivery.
+ */
+export const mcpStatuses: readonly StatusRule[] = [
+  { from: 200, to: 299, rule: 'delivered' },
+  { from: 410, to: 410, rule: 'unfit', reason: 'gone' },
+  { from: 413, to: 413, rule: 'unfit' },
+]
+
+function judge(outcome: AttemptOutcome, statuses = statusRules): { rule: Rule; reason: string } {
   if ('error' in outcome) return errorRules[outcome.error]
   const { status } = outcome
-  for (const { from, to, rule, reason } of statusRules) {
+  for (const { from, to, rule, reason } of statuses) {
     if (from <= status && status <= to) return { rule, reason: reason ?? `http-${status}` }
   }
   return { rule: 'retry', reason: `http-${status}` }

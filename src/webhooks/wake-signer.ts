@@ -9,7 +9,7 @@ import { PreparedKey, signHeaders } from '../words/signature.ts'
 const openedMax = 10_000
 
 /** Signing keys that were decrypted and prepared, by their sealed text. */
-class OpenedKeys {
+export class OpenedKeys {
   readonly #secrets: SecretBox
   readonly #keys = new Map<string, PreparedKey>()
 
@@ -50,7 +50,11 @@ export function createWakeSigner(secrets: SecretBox, clock: Clock): SignWake {
 }
 
 /** Returns the key, and the former ones that still sign, the newest first. */
-function signingKeys(subscription: WakeSubscription, opened: OpenedKeys, now: number): [PreparedKey, ...PreparedKey[]] {
+export function signingKeys(
+  subscription: WakeSubscription,
+  opened: OpenedKeys,
+  now: number,
+): [PreparedKey, ...PreparedKey[]] {
   const { id, signingKey } = subscription
   if (!signingKey) throw new Error(`Subscription ${id} has no signing key.`)
   const former = signingFormerKeys(subscription, now).map(({ key }) => opened.open(key, id))

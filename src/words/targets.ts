@@ -48,6 +48,16 @@ export const targets = {
     evidence: 'delivered',
     needs: {},
   },
+  // Made and refreshed by a client of MCP, never chosen as a target. Its key is the client's.
+  'mcp-webhook': {
+    route: 'webhook',
+    isGated: false,
+    isSigned: false,
+    hasChannel: true,
+    connects: false,
+    evidence: 'delivered',
+    needs: {},
+  },
   disabled: {
     route: 'none',
     isGated: false,
@@ -77,6 +87,12 @@ export type DeliverableTarget = {
 }[HarnessTarget]
 
 export const harnessTargets = Object.keys(targets) as [HarnessTarget, ...HarnessTarget[]]
+/** The targets that whoever makes a subscription may name. */
+export type ChosenTarget = Exclude<HarnessTarget, 'mcp-webhook'>
+export const chosenTargets = harnessTargets.filter((target) => target !== 'mcp-webhook') as [
+  ChosenTarget,
+  ...ChosenTarget[],
+]
 export const deliverableTargets: readonly DeliverableTarget[] = harnessTargets.filter(isDeliverable)
 /** The targets whose receiver connects to the gateway. */
 export const connectingTargets: readonly HarnessTarget[] = harnessTargets.filter((target) => targets[target].connects)

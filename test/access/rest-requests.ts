@@ -16,6 +16,8 @@ export interface RestCase {
   readonly answers?: number
 }
 
+const mcpSecret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`
+
 let count = 0
 const next = (): number => ++count
 
@@ -65,6 +67,28 @@ export const restCases: Record<string, RestCase> = {
   'subscription.test': ofSubscription('/test'),
   'subscription.deliveries': ofSubscription('/deliveries'),
   'subscription.held': ofSubscription('/held'),
+
+  'event_type.list': { atHome: true, plant: async () => ({ path: '/v1/event-types' }) },
+  'event_type.poll': {
+    atHome: true,
+    plant: async () => ({ path: '/v1/event-types/poll', body: { name: 'message.status_changed' } }),
+  },
+  // Nobody answers the challenge.
+  'event_subscription.make': {
+    atHome: true,
+    answers: 422,
+    plant: async () => ({
+      path: '/v1/event-subscriptions',
+      body: { name: 'message.status_changed', url: 'https://127.0.0.1:9/', secret: mcpSecret },
+    }),
+  },
+  'event_subscription.end': {
+    atHome: true,
+    plant: async () => ({
+      path: '/v1/event-subscriptions/end',
+      body: { name: 'message.status_changed', url: 'https://127.0.0.1:9/' },
+    }),
+  },
 
   // A stream would go on: the subscription's wakes go elsewhere, which only its owner learns.
   'wake_stream.open': {

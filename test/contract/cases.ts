@@ -5,6 +5,7 @@ import { eventCases } from './event-cases.ts'
 import type { FixtureCase } from './fixture.ts'
 import { mailCases } from './mail-cases.ts'
 import { mcpCases } from './mcp-cases.ts'
+import { mcpEventCases } from './mcp-event-cases.ts'
 import { operatorToolCases } from './operator-tool-cases.ts'
 import { problemCases } from './problem-cases.ts'
 import { pushCases } from './push-cases.ts'
@@ -38,4 +39,5 @@ export const cases: readonly FixtureCase[] = [
   ...recoveryCases,
   ...mcpCases,
   ...operatorToolCases,
+  ...mcpEventCases,
 ]

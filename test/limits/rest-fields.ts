@@ -32,6 +32,7 @@ interface RestField {
 const contents: readonly [RegExp, string][] = [
   [/(^|\.)parts\[\]\.(text|raw|url|data|metadata|\*)(\.\*)?$/, '`body`, `contentDepth`'],
   [/(^|\.)(message|artifact|artifacts\[\])\.(metadata|\*)(\.\*)?$/, '`body`, `contentDepth`'],
+  [/^arguments(\.\*)?$/, '`body`, the `inputSchema` of the event type'],
   [/^payload(\.\*)?$/, '`metadata`, `contentDepth`'],
 ]
 

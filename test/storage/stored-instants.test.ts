@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { waitedInstants } from '../../src/storage/waited-instants.ts'
+import { eventsEnv, secret, startCallback } from '../fronts/mcp/events/rpc.ts'
 import { beginSession } from '../fronts/mcp/http/wire.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -38,7 +39,7 @@ const numbers = new Set(
   project.log_tail replay.log_id session.pid subscription.coalesce_ms subscription.failed_in_a_row subscription.cursor_log_id
   subscription.last_emitted_log_id subscription.claimed_to_log_id subscription.generation subscription.resume_with_digest
   recovery.abandoned recovery.deferrals recovery.epoch recovery.parked_open session.context_tokens
-  subscription.failing_cursor_log_id subscription.failing_emitted_log_id subscription.announces_waiting subscription.announces_held
+  subscription.failing_cursor_log_id subscription.failing_emitted_log_id subscription.announces_waiting subscription.announces_held subscription.has_gap
   task.version task.status_message_seq task.message_count task.chunk_count task.size task.first_size task_chunk.seq task_chunk.append
   task_chunk.last_chunk task_chunk.size task_count.total task_message.seq task_message.size usage.bytes
   schema_migration.version`.split(/\s+/),
@@ -67,6 +68,9 @@ async function fill(gateway: TestGateway) {
   const { id } = await gateway.subscribe(donna, receiver.url)
   await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
   await gateway.call('DELETE', `/v1/wake-subscriptions/${id}`, undefined, donna)
+  await using callback = await startCallback()
+  const choice = { name: 'mail.received', url: callback.url, secret }
+  await gateway.call('POST', '/v1/event-subscriptions', choice, donna)
   await gateway.call('POST', '/v1/sessions', { surface: 'cursor' }, donna)
   await gateway.call('POST', '/v1/claims', { ref: 'a' }, donna)
   await beginSession(gateway, donna)
@@ -98,7 +102,7 @@ test.each([
   ['400 days', 400 * dayMs],
 ])('no instant is later than its window allows when the clock was ahead by %s', async (_, aheadMs) => {
   const clock = new SetClock()
-  await using gateway = await startGateway({ overrides: { clock } })
+  await using gateway = await startGateway({ env: eventsEnv, overrides: { clock } })
   await fill(gateway)
   // A store that one gateway alone uses has no such rows.
   const empty = onPostgres ? [] : ['gateway.seen_at', 'sweep.until']

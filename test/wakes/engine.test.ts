@@ -155,7 +155,7 @@ async function drain(engine: Engine, world: World): Promise<void> {
   for (let round = 0; round < 20; round++) {
     await take(engine, world, { do: 'activate' })
     await run(engine, world, [])
-    if ((await nextDueAt(engine.db, 'any')) === undefined) return
+    if ((await nextDueAt(engine.db, 'any', engine.clock.now())) === undefined) return
   }
   throw new Error('It never comes to rest.')
 }

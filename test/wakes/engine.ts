@@ -34,7 +34,13 @@ export async function openEngine(deliver: Deliver) {
   const noAttempt = () => Promise.reject(new Error('Nothing is tested here.'))
   const channelsTo = (receiver: Deliver) => {
     const channel = { deliver: receiver, attempt: noAttempt }
-    return { 'a2a-webhook': channel, 'bridge-daemon': channel, 'mcp-notifications': channel, push: channel }
+    return {
+      'a2a-webhook': channel,
+      'bridge-daemon': channel,
+      'mcp-notifications': channel,
+      'mcp-webhook': channel,
+      push: channel,
+    }
   }
   const channels = channelsTo(deliver)
   const context = {
@@ -58,6 +64,8 @@ export async function openEngine(deliver: Deliver) {
     secrets: new SecretBox([Buffer.alloc(32).toString('base64')]),
     newSigningKey: () => 'whsec_',
     checkUrl: () => {},
+    allowsHttp: false,
+    challenge: async () => 'challenge_failed',
     hasWaiting: async () => false,
     changed: (id) => {
       for (const one of started) one.changed(id)

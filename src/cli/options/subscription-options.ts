@@ -3,7 +3,7 @@ import { UsageError } from '../../client/failure.ts'
 import type { BodyOf } from '../../client/gateway-client.ts'
 import { triggers } from '../../words/events.ts'
 import { type Priority, priorities } from '../../words/policies.ts'
-import { coalesceWindowMax, type HarnessTarget, harnessTargets } from '../../words/targets.ts'
+import { type ChosenTarget, chosenTargets, coalesceWindowMax } from '../../words/targets.ts'
 import { retryTime } from './key-options.ts'
 import { collect, integer } from './option-values.ts'
 
@@ -14,7 +14,7 @@ export const triggerList = triggers.join(', ')
 export interface SelectionOptions {
   targetUrl?: string
   urlTarget?: string
-  target?: HarnessTarget
+  target?: ChosenTarget
   window?: number
   coalesceMode?: 'leading' | 'window'
   leading?: true
@@ -36,7 +36,7 @@ export function addTargetOptions(command: Command, defaults: { target: string; w
   return command
     .option('--target-url <url>', 'the URL of the webhook')
     .addOption(new Option('--url-target <url>').hideHelp())
-    .addOption(new Option('--target <kind>', `how wakes travel${defaults.target}`).choices(harnessTargets))
+    .addOption(new Option('--target <kind>', `how wakes travel${defaults.target}`).choices(chosenTargets))
     .option(
       '--window <seconds>',
       `how long events are collected into one digest; 0 = each is sent at once${defaults.window}`,

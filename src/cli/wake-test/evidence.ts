@@ -39,6 +39,7 @@ const routes: Readonly<Record<HarnessTarget, RouteEvidence['route']>> = {
   'a2a-webhook': 'webhook',
   'bridge-daemon': 'stream',
   'mcp-notifications': 'mcp',
+  'mcp-webhook': 'webhook',
   disabled: 'none',
   none: 'none',
 }

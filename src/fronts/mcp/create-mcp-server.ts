@@ -9,8 +9,10 @@ import {
   type ServerContext,
   specTypeSchemas,
 } from '@modelcontextprotocol/server'
+import type { McpEventCodes } from '../../words/mcp-events.ts'
 import type { CallApi } from './call-api.ts'
 import { createFindIdentity } from './client-identity.ts'
+import { eventMethods, registerEvents } from './events/register-events.ts'
 import { listedSchema } from './json-schemas.ts'
 import { mcpCallOf } from './mcp-call.ts'
 import { registerPrompts } from './prompts/prompts.ts'
@@ -75,6 +77,8 @@ interface McpServerInput {
   readonly wakes?: ReadonlySet<string>
   /** True when progress of a call reaches the client. Absent: it does. */
   readonly reportsProgress?: boolean
+  /** The numbers of the errors of MCP Events. Absent: the transport does not offer them. */
+  readonly events?: McpEventCodes | undefined
   /** The one request that it is made for: no tools are registered that its answer has no use for. Absent: it answers any request. */
   readonly request?: JSONRPCRequest | undefined
   /** Other tools than those of agents: then there are no prompts either, which name those. */
@@ -93,6 +97,7 @@ export function createMcpServer(input: McpServerInput): McpServer {
     reportsProgress = true,
     request,
     toolSet,
+    events,
   } = input
   const own = createFindIdentity({ identity, project })
   const { tools, instructions } = toolSet ?? { tools: agentTools, instructions: instructionsFor(identity) }
@@ -103,6 +108,8 @@ export function createMcpServer(input: McpServerInput): McpServer {
   for (const tool of toolsFor(request, tools)) register(server, tool, call, { own, wakes, reportsProgress })
   registerResources(server, call, own)
   if (toolSet === undefined) registerPrompts(server)
+  if (events !== undefined && (request === undefined || eventMethods.has(request.method)))
+    registerEvents(server, call, events)
   return server
 }
 

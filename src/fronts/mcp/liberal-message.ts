@@ -34,10 +34,12 @@ function isNothing(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
-/** The parameters that say something. What models make of `arguments` is for the tool. */
+/** The parameters that say something; of a time, null says that it has no end. What models make of `arguments` is for the tool. */
 function saidIn(params: JsonObject): JsonObject {
   const { arguments: args, ...others } = params
-  const said = Object.entries(others).filter(([name, value]) => value !== null && !(name === 'cursor' && value === ''))
+  const said = Object.entries(others).filter(
+    ([name, value]) => (value !== null || name === 'ttlMs') && !(name === 'cursor' && value === ''),
+  )
   return {
     ...Object.fromEntries(said),
     ...(isNothing(args) ? {} : { arguments: liberalArguments({ type: 'object' }, args) }),

@@ -19,6 +19,7 @@ import { eventRoutes } from './events/routes.ts'
 import { line } from './fields.ts'
 import { inboxRoutes } from './inbox.ts'
 import { instant } from './instant.ts'
+import { mcpEventRoutes } from './mcp-events/routes.ts'
 import { messageRoutes, threadRoutes } from './messages/routes.ts'
 import { needRoutes } from './needs/routes.ts'
 import { openapiRoutes } from './openapi.ts'
@@ -133,6 +134,7 @@ const routes = [
   ...agentKeyRoutes,
   ...whoamiRoutes,
   ...catalogRoutes,
+  ...mcpEventRoutes,
   ...wakeSubscriptionRoutes,
   ...deliveryRoutes,
   ...wakeStreamRoutes,

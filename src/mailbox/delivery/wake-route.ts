@@ -14,7 +14,10 @@ interface WakeRoute {
   readonly coalesceMs: number
 }
 
-const delivering = harnessTargets.filter((target) => targets[target].evidence === 'delivered')
+// A client of MCP has chosen events with arguments of its own: what it gets of an agent's mail is not known here.
+const delivering = harnessTargets.filter(
+  (target) => targets[target].evidence === 'delivered' && target !== 'mcp-webhook',
+)
 const routesOf = statement<{ agentId: string }, { filters: string; coalesceMs: number }>(
   sql`select filters, min(coalesce_ms) as "coalesceMs" from subscription where agent_id = ${p('agentId')} and kind = 'wake'
     and trigger = 'SENT_TO_ME' and status = 'active' and failed_in_a_row = 0 and harness_target in ${sql.raw(`('${delivering.join("', '")}')`)}

@@ -1,8 +1,9 @@
-import type { Database, Transaction } from '../../storage/database.ts'
+import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { deleteInBatches } from '../../storage/delete-in-batches.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
+import type { Subscription } from './subscription.ts'
 
 interface Part {
   readonly id: string
@@ -28,6 +29,50 @@ const parts = [
     select event_id from delivery where subscription_id = ${p('id')} order by event_id ${limited}) step)`),
 ]
 const pageMax = 100
+
+/** The last message to the client of a subscription that the gateway has ended, until it is sent. */
+export interface Farewell {
+  readonly id: string
+  readonly projectId: string
+  readonly agentId: string
+  readonly url: string
+  readonly mcpId: string
+  /** Sealed for the subscription. */
+  readonly signingKey: string
+  /** Why it has ended, in a word. */
+  readonly reason: string
+}
+
+const noteFarewells = new RowsStatement(
+  (value) => sql`${value(0)}, cast(${value(1)} as bigint), ${value(2)}`,
+  3,
+  (rows) => sql`insert into removed_subscription (id, removed_at, farewell) values ${rows} on conflict (id) do nothing`,
+)
+const farewells = statement<{ limit: number }, { farewell: string }>(
+  sql`select farewell from removed_subscription where farewell is not null order by removed_at ${limited}`,
+)
+const said = new ListStatement((ids) => sql`update removed_subscription set farewell = null where id in (${ids})`)
+
+/** Has the clients of those of the subscriptions that are for clients of MCP told that they have ended. Call it in the transaction that removes them. */
+export async function noteEnded(tx: Transaction, ended: readonly Subscription[], reason: string): Promise<void> {
+  const rows = ended.flatMap((one) => {
+    if (one.kind === 'push' || one.mcpId === null || one.signingKey === null || !one.target.url) return []
+    const { id, projectId, agentId, mcpId, signingKey, target } = one
+    const farewell: Farewell = { id, projectId, agentId, url: target.url!, mcpId, signingKey, reason }
+    return [[id, tx.now, JSON.stringify(farewell)]]
+  })
+  await noteFarewells.run(tx, rows)
+}
+
+/** Returns messages that are to be sent, the oldest first. */
+export async function listFarewells(db: Reader, limit: number): Promise<Farewell[]> {
+  return (await db.all(farewells, { limit })).map(({ farewell }) => JSON.parse(farewell) as Farewell)
+}
+
+/** Forgets messages: they are sent, or are not tried any more. */
+export async function forgetFarewells(db: Database, ids: readonly string[]): Promise<void> {
+  await db.transaction((tx) => said.run(tx, {}, ids))
+}
 
 /** Notes subscriptions that this transaction removes: `clearRemoved` deletes what they leave. */
 export async function noteRemoved(tx: Transaction, ids: readonly string[]): Promise<void> {

@@ -51,6 +51,9 @@ export interface SubscriptionRow {
   streamId: string | null
   streamGateway: string | null
   streamCapabilities: string
+  mcpId: string | null
+  expiresAt: number | null
+  hasGap: number
   createdAt: number
   updatedAt: number
 }
@@ -64,7 +67,7 @@ export const subscriptionColumns =
   failing_emitted_log_id as "failingEmittedLogId", claimed_to_log_id as "claimedToLogId", generation, generation_at as "generationAt",
   resume_with_digest as "resumeWithDigest", window_until as "windowUntil", due_at as "dueAt", parked_until as "parkedUntil", lease_owner as "leaseOwner",
   announces_waiting as "announcesWaiting", announces_held as "announcesHeld", stream_id as "streamId", stream_gateway as "streamGateway", stream_capabilities as "streamCapabilities",
-  session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", created_at as "createdAt", updated_at as "updatedAt"`)
+  session_id as "sessionId", key_id as "keyId", managed_by as "managedBy", mcp_id as "mcpId", expires_at as "expiresAt", has_gap as "hasGap", created_at as "createdAt", updated_at as "updatedAt"`)
 
 export function subscriptionFromRow(row: SubscriptionRow): Subscription {
   return row.kind === 'push' ? pushFromRow(row) : wakeFromRow(row)
@@ -83,6 +86,7 @@ export function wakeFromRow({ failingCursorLogId, failingEmittedLogId, ...row }:
     status: row.status as SubscriptionStatus,
     resumeWithDigest: row.resumeWithDigest === 1,
     announcesWaiting: row.announcesWaiting === 1,
+    hasGap: row.hasGap === 1,
     streamCapabilities: JSON.parse(row.streamCapabilities) as StreamCapability[],
   }
 }
@@ -143,6 +147,9 @@ const noWake = {
   sessionId: null,
   managedBy: null,
   parkedUntil: null,
+  mcpId: null,
+  expiresAt: null,
+  hasGap: 0,
 } as const satisfies Partial<SubscriptionRow>
 
 export function toRow({ failing, ...subscription }: Subscription): SubscriptionRow {
@@ -161,6 +168,7 @@ export function toRow({ failing, ...subscription }: Subscription): SubscriptionR
     formerKeys: JSON.stringify(subscription.formerKeys),
     resumeWithDigest: subscription.resumeWithDigest ? 1 : 0,
     announcesWaiting: subscription.announcesWaiting ? 1 : 0,
+    hasGap: subscription.hasGap ? 1 : 0,
     streamCapabilities: JSON.stringify(subscription.streamCapabilities),
   }
 }

@@ -4,7 +4,7 @@ import { Collision, type Reader, type Transaction } from '../../storage/database
 import { ListStatement, LockingListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
 import type { HarnessTarget } from '../../words/targets.ts'
-import { noteRemoved } from './removed-store.ts'
+import { noteEnded, noteRemoved } from './removed-store.ts'
 import type { PushSubscription, Subscription, WakeSubscription } from './subscription.ts'
 import {
   pushFromRow,
@@ -17,10 +17,10 @@ import {
 
 const insert =
   statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
-    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, session_id, key_id, managed_by, parked_until, created_at, updated_at)
+    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, session_id, key_id, managed_by, parked_until, mcp_id, expires_at, created_at, updated_at)
   values (${p('id')}, ${p('kind')}, ${p('projectId')}, ${p('agentId')}, ${p('audience')}, ${p('trigger')}, ${p('filters')},
     ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('reason')}, ${p('cursorLogId')},
-    ${p('sessionId')}, ${p('keyId')}, ${p('managedBy')}, ${p('parkedUntil')}, ${p('createdAt')}, ${p('updatedAt')})`)
+    ${p('sessionId')}, ${p('keyId')}, ${p('managedBy')}, ${p('parkedUntil')}, ${p('mcpId')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')})`)
 // Not `updated_at`: the change of its state that follows writes it.
 const change = statement<
   SubscriptionRow & { knownAt: number }
@@ -76,8 +76,8 @@ const wakesOf = statement<{ agentId: string }, { count: number }>(
 const livePushesOf = statement<{ agentId: string }, { count: number }>(
   sql`select count(*) as "count" from subscription where agent_id = ${p('agentId')} and kind = 'push' and status <> 'paused'`,
 )
-const ownedBy = statement<{ agentId: string }, { id: string }>(
-  sql`select id from subscription where agent_id = ${p('agentId')}`,
+const ownedBy = statement<{ agentId: string }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')}`,
 )
 
 export async function insertSubscription(tx: Transaction, subscription: Subscription): Promise<void> {
@@ -116,11 +116,22 @@ export async function deleteSubscription(tx: Transaction, id: string): Promise<v
   await noteRemoved(tx, [id])
 }
 
-/** Removes all subscriptions of an agent, push configs too. Returns their ids. */
-export async function deleteSubscriptionsOf(tx: Transaction, agentId: string): Promise<string[]> {
-  const owned = (await tx.all(ownedBy, { agentId })).map(({ id }) => id)
-  await deleteSubscriptions(tx, owned)
-  return owned
+/** Removes all subscriptions of an agent, push configs too. Its clients of MCP are told why. Returns their ids. */
+export async function deleteSubscriptionsOf(tx: Transaction, agentId: string, reason: string): Promise<string[]> {
+  const owned = (await tx.all(ownedBy, { agentId })).map(subscriptionFromRow)
+  return endSubscriptions(tx, owned, reason)
+}
+
+/** Removes subscriptions that their clients have not ended: clients of MCP are told why. Returns their ids. */
+export async function endSubscriptions(
+  tx: Transaction,
+  ended: readonly Subscription[],
+  reason: string,
+): Promise<string[]> {
+  const ids = ended.map(({ id }) => id)
+  await noteEnded(tx, ended, reason)
+  await deleteSubscriptions(tx, ids)
+  return ids
 }
 
 /** The same for several subscriptions, of which others may have removed some. */

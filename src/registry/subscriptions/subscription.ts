@@ -1,4 +1,5 @@
 import type { Trigger } from '../../words/events.ts'
+import type { McpEventChoice } from '../../words/mcp-events.ts'
 import type { Priority } from '../../words/policies.ts'
 import { type HarnessTarget, isDeliverable } from '../../words/targets.ts'
 import type { FormerKey } from './former-keys.ts'
@@ -30,6 +31,10 @@ export interface WakeTarget {
   readonly probe?: boolean
   /** A key without the scope `read` has said where it goes: its wakes have ids and counts, and no subjects. Source: D46. */
   readonly withoutSubjects?: true
+  /** Of `mcp-webhook`: the events that its client has chosen. */
+  readonly mcpEvent?: McpEventChoice
+  /** Of `mcp-webhook`: when its receiver last proved that it wants the events, ms since the epoch. */
+  readonly verifiedAt?: number
 }
 
 /** Where A2A push notifications go (specification §4.3). Credentials and token are sealed. */
@@ -114,6 +119,12 @@ export interface WakeSubscription extends CommonFields {
   readonly parkedUntil: number | null
   /** The agent that set where it goes, if that is not its owner: without the grant to manage it, it is paused. */
   readonly managedBy: string | null
+  /** Of `mcp-webhook`: the id that its client knows, derived from what it chose; null: another target. */
+  readonly mcpId: string | null
+  /** It ends then unless its client refreshes it, ms since the epoch; null: it does not end by itself. */
+  readonly expiresAt: number | null
+  /** Events were given up, and its client has not been told of the gap. */
+  readonly hasGap: boolean
 }
 
 /** Sends A2A push notifications about one task to a client. */
@@ -153,6 +164,9 @@ export const initialWakeState = {
   streamGateway: null,
   streamCapabilities: [],
   parkedUntil: null,
+  mcpId: null,
+  expiresAt: null,
+  hasGap: false,
 } as const satisfies Partial<WakeSubscription>
 
 /** True when a subscription waits for its next event: everything before it was looked at. */

@@ -3,15 +3,17 @@ import { isoTime } from '../../lib/iso-time.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { McpEventName } from '../../words/mcp-events.ts'
 import { messageIdOf, traceparentOf } from '../rules/match.ts'
 import type { DigestBuilder } from './digest.ts'
+import { mcpEventData } from './mcp-event.ts'
 import { hidesSubjects, type WakeEventType, wakePayload } from './payload.ts'
 
 /** One wake on its way: what it covers, and its body, which is the same on every channel. */
 export interface Emission {
   /** The same for every retry, also after a crash; new after a resync or a recovery. */
   readonly eventId: string
-  readonly eventType: WakeEventType | 'push'
+  readonly eventType: WakeEventType | 'push' | McpEventName
   /** The newest event that it covers: the receiver's new watermark. */
   readonly logId: number
   readonly fromLogId: number
@@ -27,6 +29,8 @@ export interface Emission {
   readonly releasedIn?: number
   /** The trace that all of its events are part of. */
   readonly traceparent?: string
+  /** Everything up to this logId was done with when it was started. Only where its receiver keeps a cursor. */
+  readonly doneTo?: number
   /** Sent again on request: the receiver's watermark stays where it is. */
   readonly replayed?: true
   /** The event itself, unless it is a digest. */
@@ -78,10 +82,7 @@ export function singleEmission(
   emittedAt: number,
 ): Emission {
   const messageId = subscription.kind === 'wake' ? messageIdOf(event) : undefined
-  const { eventType, payload } =
-    subscription.kind === 'push'
-      ? { eventType: 'push' as const, payload: {} }
-      : wakePayload(event, hidesSubjects(subscription))
+  const { eventType, payload } = contentOf(subscription, event)
   const traceparent = traceparentOf(event)
   return {
     ...(traceparent === undefined ? {} : { traceparent }),
@@ -97,6 +98,13 @@ export function singleEmission(
     messageIds: messageId === undefined ? noMessages : [messageId],
     event,
   }
+}
+
+function contentOf(subscription: Subscription, event: LogEvent): Pick<Emission, 'eventType' | 'payload'> {
+  if (subscription.kind === 'push') return { eventType: 'push', payload: {} }
+  const { mcpEvent } = subscription.target
+  if (mcpEvent === undefined) return wakePayload(event, hidesSubjects(subscription))
+  return { eventType: mcpEvent.name, payload: mcpEventData(mcpEvent, event, hidesSubjects(subscription)) }
 }
 
 /** `reason`: `waiting` where the digest is about what waited for its reader. */

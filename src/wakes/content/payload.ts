@@ -50,7 +50,7 @@ export const wakeState = (state: unknown): string | null =>
 const subjectOf = (subject: unknown): string => cutLine(oneLine(String(subject ?? '')), subjectMax)
 
 /** Returns as many of the first concepts as a pointer has room for. `GET /v1/messages/{id}` has all of them. */
-function conceptsOf(all: unknown): JsonObject {
+export function conceptsOf(all: unknown): JsonObject {
   if (!Array.isArray(all)) return { taggedConcepts: [] }
   let left = conceptsBytesMax
   const fits = (concept: unknown): boolean => {
@@ -233,7 +233,7 @@ export function wakePayload(
 }
 
 /** The fields stay, because readers expect them. */
-function withoutWords(payload: JsonObject): JsonObject {
+export function withoutWords(payload: JsonObject): JsonObject {
   const { subject, taggedConcepts, detail, ...ids } = payload
   return {
     ...ids,

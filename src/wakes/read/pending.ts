@@ -63,11 +63,16 @@ export function sift(
   after: number,
 ): readonly LogEvent[] | Promise<readonly LogEvent[]> {
   const matching = events.filter((event) => matches(subscription, event))
-  if (subscription.kind === 'push' || matching.length === 0) return matching
+  if (!isRoute(subscription) || matching.length === 0) return matching
   if (!targets[subscription.harnessTarget].isGated) return withoutDuplicates(db, subscription, matching)
   return withoutHeld(db, subscription, matching, after, events.at(-1)?.logId ?? after).then((waking) =>
     withoutDuplicates(db, subscription, waking),
   )
+}
+
+/** True when a subscription is a way to an agent among others. A push, and a client of MCP, get whatever they have asked for. */
+function isRoute(subscription: Subscription): subscription is WakeSubscription {
+  return subscription.kind === 'wake' && subscription.harnessTarget !== 'mcp-webhook'
 }
 
 /** True when the cache has an event after a logId that may be for a subscription. Undefined: the cache does not reach back that far. */
@@ -107,7 +112,7 @@ export function withoutDuplicates(
   subscription: Subscription,
   events: readonly LogEvent[],
 ): readonly LogEvent[] | Promise<readonly LogEvent[]> {
-  if (subscription.kind === 'push' || !events.some(comesWithMessage)) return events
+  if (!isRoute(subscription) || !events.some(comesWithMessage)) return events
   return withoutWoken(db, subscription, events)
 }
 
@@ -133,7 +138,7 @@ export async function withoutDelivered(
   subscription: Subscription,
   events: readonly LogEvent[],
 ): Promise<readonly LogEvent[]> {
-  if (!findDelivered || subscription.kind === 'push') return events
+  if (!findDelivered || !isRoute(subscription)) return events
   const appears = subscription.resumeWithDigest || subscription.announcesWaiting
   return withoutHandedOver(findDelivered, subscription.agentId, events, ({ lostAt }) => !appears || lostAt === null)
 }

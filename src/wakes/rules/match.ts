@@ -10,6 +10,7 @@ import { type EventType, eventTypes, type Trigger } from '../../words/events.ts'
 import { type WakePolicy, wakePolicies } from '../../words/policies.ts'
 import { presenceOf } from '../../words/presence.ts'
 import { type HarnessTarget, harnessTargets, targets } from '../../words/targets.ts'
+import { isChosen } from './mcp-events.ts'
 import { decide, isWake, routeOf } from './policy.ts'
 
 /** The fields of an event that filters look at. */
@@ -92,6 +93,8 @@ export function concerns(subscription: Matched, event: LogEvent): boolean {
   if (event.trigger === null || event.trigger !== subscription.trigger) return false
   // Events of the engine about a subscription are not sent through the same one: a failure would cause the next.
   if (event.data.subscriptionId === subscription.id) return false
+  const { mcpEvent } = subscription.target
+  if (mcpEvent !== undefined) return isChosen(mcpEvent, event)
   // A pulse is no mail: filters have no say in it, and it goes to the one route that was chosen for it.
   if (event.type === 'heartbeat.pulse') return [undefined, subscription.id].includes(routingOf(event).subscriptionId)
   return passes(subscription.filters, event.data as Filterable, event.actor)

@@ -21,6 +21,8 @@ const preferences: Readonly<Record<HarnessTarget, number | null>> = {
   'a2a-webhook': 1,
   'bridge-daemon': 2,
   'mcp-notifications': 3,
+  // It gets the events that it has chosen, and no others.
+  'mcp-webhook': null,
   disabled: null,
   none: null,
 }

@@ -7,7 +7,8 @@ import type { PushSubscription, Subscription, WakeSubscription } from '../../reg
 type DeliveryForm = 'each' | 'digest' | 'leading'
 
 export function formOf(subscription: Subscription): DeliveryForm {
-  if (subscription.kind === 'push') return 'each'
+  // Neither a push nor a client of MCP knows digests.
+  if (subscription.kind === 'push' || subscription.harnessTarget === 'mcp-webhook') return 'each'
   if (subscription.resumeWithDigest) return 'digest'
   if (isLeading(subscription)) return 'leading'
   return subscription.coalesceMs > 0 ? 'digest' : 'each'

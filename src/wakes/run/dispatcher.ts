@@ -194,8 +194,9 @@ export class Dispatcher implements AsyncDisposable {
 
   async #idle(): Promise<void> {
     if (this.#isNotified) return
-    const dueAt = await nextDueAt(this.#context.db, this.#id, [...this.#full])
-    const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - this.#context.clock.now())
+    const { db, clock } = this.#context
+    const dueAt = await nextDueAt(db, this.#id, clock.now(), [...this.#full])
+    const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - clock.now())
     if (this.#isNotified || delayMs <= 0) return
     await this.#wait(delayMs)
   }

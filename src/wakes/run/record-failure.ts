@@ -6,7 +6,7 @@ import type { Emission } from '../content/emission.ts'
 import type { FailureStep } from '../rules/after-delivery.ts'
 import { audienceOf } from '../rules/signal-audience.ts'
 import { saveDelivery } from '../store/delivery-store.ts'
-import { advanceCursor, keepFailing } from '../store/lease-progress.ts'
+import { advanceCursor, keepFailing, noteGap } from '../store/lease-progress.ts'
 import { degradeSubscription } from '../store/subscription-state.ts'
 import type { Run } from './run.ts'
 
@@ -19,11 +19,13 @@ export async function recordFailure(
 ): Promise<void> {
   const { context, subscription, lease } = run
   const { id: subscriptionId, projectId } = subscription
+  const isMcp = subscription.kind === 'wake' && subscription.harnessTarget === 'mcp-webhook'
   await context.recorder.settled(lease)
   const before = lease.progress
   const isOurs = await context.db.transaction(async (tx) => {
     if (!(await advanceCursor(tx, lease, step.progress))) return false
     if (step.progress.failedInARow > 0) await keepFailing(tx, lease, before)
+    if (isMcp) await noteGap(tx, subscriptionId)
     await saveDelivery(tx, { subscriptionId, emission, attempts: result.attempts }, step.outcome)
     if (step.next === 'degrade') await degradeSubscription(tx, lease, step.reason)
     await context.append(tx, projectId, failureEvents(run, emission, result, step))

@@ -38,11 +38,15 @@ async function sendAhead(run: Run, sender: Sender, reader: PendingReader, width:
   setMaxListeners(3 * width, signal)
   const growth = new GrowthSignal(context.notifier, subscription.projectId)
   let { cursorLogId: after, lastEmittedLogId: previous } = lease.progress
+  const keepsCursor = subscription.kind === 'wake' && subscription.harnessTarget === 'mcp-webhook'
+  // Its receiver keeps the cursor when it takes this one: then it is done too, if all before it are.
+  const doneBefore = (logId: number): number => (inFlight.count === 0 ? logId : lease.progress.cursorLogId)
   try {
     for (;;) {
       const page = await nextPage(run, reader, after)
       for (const event of page.events) {
-        inFlight.start(singleEmission(subscription, event, previous, context.clock.now()), event.logId)
+        const emission = singleEmission(subscription, event, previous, context.clock.now())
+        inFlight.start(keepsCursor ? { ...emission, doneTo: doneBefore(event.logId) } : emission, event.logId)
         previous = event.logId
         if (inFlight.count >= width && !(await inFlight.finishOldest())) return false
       }

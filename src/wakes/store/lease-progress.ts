@@ -45,6 +45,12 @@ const keepFirst = statement<{ id: string; owner: string } & Failing>(sql`update 
 const gather = statement<{ id: string; owner: string }>(
   sql`update subscription set resume_with_digest = 1 where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
+const gap = statement<{ id: string }>(sql`update subscription set has_gap = 1 where id = ${p('id')}`)
+
+/** Notes that an event was given up, of which the client of the subscription is told with its next refresh. */
+export async function noteGap(tx: Transaction, id: string): Promise<void> {
+  await tx.run(gap, { id })
+}
 
 /** Writes how far a lease has come, and renews it. Returns false when it was lost. */
 export async function advanceCursor(tx: Transaction, lease: LeaseKey, progress: Progress): Promise<boolean> {

@@ -36,6 +36,8 @@ const notExcluded = sql`agent_id not in (${sql.join(
 const isOurs = sql`(stream_gateway is null or stream_gateway = ${p('gatewayId')})`
 /** A run that was under way when its agent was parked may have left an earlier time. Source: D50. */
 const isNotParked = lateFilter(sql`parked_until is null or parked_until <= ${p('now')}`)
+/** What its client has not refreshed is sent to no more, before a sweep removes it. */
+const isLiving = lateFilter(sql`expires_at is null or expires_at > ${p('now')}`)
 const leaseWhere = (condition: SQL) =>
   statement<
     { owner: string; gatewayId: string; now: number; leasedUntil: number; limit: number },
@@ -44,7 +46,7 @@ const leaseWhere = (condition: SQL) =>
   set lease_owner = ${p('owner')}, due_at = ${p('leasedUntil')},
     claimed_to_log_id = coalesce(claimed_to_log_id, (select log_head from project where project.id = subscription.project_id))
   where id ${inOnce(sql`select id from subscription
-    where due_at <= ${p('now')} and ${condition} and ${isOurs} and ${isNotParked} order by due_at ${limited} ${skipLocked}`)}
+    where due_at <= ${p('now')} and ${condition} and ${isOurs} and ${isNotParked} and ${isLiving} order by due_at ${limited} ${skipLocked}`)}
   returning ${subscriptionColumns}`)
 // Late, because only the index of what is due finds it: in a store that was small PostgreSQL read the index of all that are active.
 const isActive = lateFilter(sql`status = 'active'`)
@@ -55,12 +57,12 @@ const leaseIdleRows = new RowsStatement<SubscriptionRow>(
   (value) => sql`${value(0)}, ${value(1)}, ${bigint(value(2))}, ${bigint(value(3))}`,
   4,
   (rows) => sql`update subscription set lease_owner = v.column2, due_at = v.column3, cursor_log_id = v.column4
-  from (values ${rows}) v where id = ${joined('v.column1')} and ${lateFilter(sql`due_at is null`)}
+  from (values ${rows}) v where id = ${joined('v.column1')} and ${lateFilter(sql`due_at is null`)} and ${lateFilter(sql`expires_at is null or expires_at > v.column3 - ${sql.raw(String(leaseMs))}`)}
   returning ${subscriptionColumns}`,
 )
 const nextDueWhere = (condition: SQL) =>
-  statement<{ gatewayId: string }, { dueAt: number | null }>(
-    sql`select min(due_at) as "dueAt" from subscription where due_at is not null and ${condition} and ${isOurs}`,
+  statement<{ gatewayId: string; now: number }, { dueAt: number | null }>(
+    sql`select min(due_at) as "dueAt" from subscription where due_at is not null and ${condition} and ${isOurs} and ${isLiving}`,
   )
 const nextDue = nextDueWhere(isActive)
 const nextDueNotExcluded = nextDueWhere(sql`${isActive} and ${notExcluded}`)
@@ -127,15 +129,16 @@ export async function leaseIdle(tx: Transaction, leases: readonly IdleLease[]): 
   return (await leaseIdleRows.all(tx, rows)).map(subscriptionFromRow)
 }
 
-/** Returns when the next subscription falls due (ms since the epoch), or undefined when none waits. */
+/** Returns when the next subscription that lives at `now` falls due (both ms since the epoch), or undefined when none waits. */
 export async function nextDueAt(
   db: Reader,
   gatewayId: string,
+  now: number,
   excluded: readonly string[] = [],
 ): Promise<number | undefined> {
   const row = await (excluded.length === 0
-    ? db.get(nextDue, { gatewayId })
-    : db.get(nextDueNotExcluded, { gatewayId, ...agentParams(excluded) }))
+    ? db.get(nextDue, { gatewayId, now })
+    : db.get(nextDueNotExcluded, { gatewayId, now, ...agentParams(excluded) }))
   return row?.dueAt ?? undefined
 }
 

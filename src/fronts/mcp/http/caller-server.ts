@@ -5,6 +5,7 @@ import { surfaceOfName } from '../../../words/surfaces.ts'
 import { unsentOver } from '../../http/answer-mail.ts'
 import type { CallApi } from '../call-api.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
+import { withEvents } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Post } from './posted.ts'
 
@@ -20,7 +21,7 @@ interface Serving {
 
 /** Returns a server of the SDK for one POST: it speaks for the caller, and for as long as that. */
 export function createCallerServer(
-  { callApi }: Pick<McpFrontContext, 'callApi'>,
+  { callApi, mcpEvents }: Pick<McpFrontContext, 'callApi' | 'mcpEvents'>,
   { caller, address, req, res, waits, toolSet }: Post,
   { clientName, capabilities, wakes = new Set(), request }: Serving,
 ): McpServer {
@@ -28,7 +29,10 @@ export function createCallerServer(
   const call = callUntilSent(callApi({ caller, address, surface, waits }), res)
   const { identity, projectId: project } = caller
   const reportsProgress = Boolean(req.accepts('text/event-stream'))
-  return createMcpServer({ call, identity, project, version, capabilities, wakes, reportsProgress, request, toolSet })
+  const events = mcpEvents.isOn ? mcpEvents.codes : undefined
+  const offered = events === undefined ? capabilities : withEvents(capabilities)
+  const speaking = { call, identity, project, version, wakes, reportsProgress, request, events, toolSet }
+  return createMcpServer({ ...speaking, capabilities: offered })
 }
 
 /** Calls the API for the answer to one POST. Mail in it waits again if the answer is not sent to its end: then nobody has read it. */

@@ -38,3 +38,9 @@ export const listenCapabilities: ServerCapabilities = {
   resources: { subscribe: true },
   extensions: { [wakeExtension]: { ...offered, delivery: 'notifications/resources/updated' } },
 }
+
+/** The same with MCP Events, declared twice: clients of the draft read the one, those of the final text the other. Source: D42. */
+export function withEvents(capabilities: ServerCapabilities): ServerCapabilities {
+  const extensions = { ...capabilities.extensions, 'io.modelcontextprotocol/events': {} }
+  return { ...capabilities, extensions, events: {} } as ServerCapabilities
+}

@@ -31,9 +31,10 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
   const { caller, req, res, messages, isBatch } = post
   const request = messages.find(isJSONRPCRequest)
   const uris = request?.method === 'subscriptions/listen' ? listenedIn(request) : undefined
-  if (uris) authorise(listenOperation, caller)
-  using openCall = context.openCalls.open(caller, uris ? 'streams' : undefined)
-  const signal = uris ? untilClosed(req, res, openCall.signal) : untilGone(res, openCall.signal)
+  const streams = uris !== undefined || request?.method === 'events/stream'
+  if (streams) authorise(listenOperation, caller)
+  using openCall = context.openCalls.open(caller, streams ? 'streams' : undefined)
+  const signal = streams ? untilClosed(req, res, openCall.signal) : untilGone(res, openCall.signal)
   const stopping = uris ? AbortSignal.any([signal, context.stopping]) : signal
   const after = uris ? (await logBounds(context.db, caller.projectId)).head : 0
   const client = request?.params?._meta?.[CLIENT_INFO_META_KEY]

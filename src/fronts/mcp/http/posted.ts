@@ -47,7 +47,8 @@ function withShortId(given: unknown): unknown {
   })
 }
 
-/** True when a client reads progress of a request: it names a token for it, and takes a stream. */
-export function readsProgress(req: Request, { params }: JSONRPCRequest): boolean {
-  return params?._meta?.progressToken !== undefined && Boolean(req.accepts('text/event-stream'))
+/** True when the answer to a request is a stream: its client takes one, and names a token for progress, or asks for events. */
+export function isStreamed(req: Request, { method, params }: JSONRPCRequest): boolean {
+  const wants = method === 'events/stream' || params?._meta?.progressToken !== undefined
+  return wants && Boolean(req.accepts('text/event-stream'))
 }

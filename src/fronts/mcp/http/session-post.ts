@@ -24,10 +24,10 @@ const batchesUntil = '2025-03-26'
  */
 export async function answerSessionPost(context: McpFrontContext, post: Post): Promise<void> {
   const { caller, req, res, messages, isBatch } = post
-  using openCall = context.openCalls.open(caller)
-  const signal = untilGone(res, openCall.signal)
   const requests = messages.filter(isJSONRPCRequest)
   const [request] = requests
+  using openCall = context.openCalls.open(caller, request?.method === 'events/stream' ? 'streams' : undefined)
+  const signal = untilGone(res, openCall.signal)
   if (request?.method === 'initialize' && messages.length === 1) return await begin(context, post, request, signal)
   const session = await requireMcpSession(context.mcp.sessions, caller, sessionIdOf(req))
   if (isBatch) requireBatches(session)

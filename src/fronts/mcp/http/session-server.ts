@@ -12,7 +12,7 @@ import { setSessionLevel, subscribeToResource } from '../../../mcp-sessions/mcp-
 import { createCallerServer, webRequest } from './caller-server.ts'
 import { agreedWakes, sessionCapabilities } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
-import { type Post, readsProgress } from './posted.ts'
+import { isStreamed, type Post } from './posted.ts'
 
 interface Asked {
   readonly initialize: InitializeParams
@@ -45,8 +45,8 @@ export async function answerInSession(context: McpFrontContext, post: Post, aske
     request,
   })
   if (session) keepInSession(context, server, session)
-  const isStreamed = !isBatch && session !== undefined && readsProgress(req, request)
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed, keepAliveMs: 0 })
+  const streams = !isBatch && session !== undefined && isStreamed(req, request)
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !streams, keepAliveMs: 0 })
   await server.connect(transport)
   const flight = session && context.mcp.inFlight.add(session.id, request.id)
   const ended = flight ? AbortSignal.any([signal, flight.signal]) : signal

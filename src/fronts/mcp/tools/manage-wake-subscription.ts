@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { JsonObject } from '../../../lib/json.ts'
-import type { HarnessTarget } from '../../../words/targets.ts'
+import type { ChosenTarget } from '../../../words/targets.ts'
 import { line } from '../../rest/fields.ts'
 import { newSubscription, resyncInput, subscriptionChanges } from '../../rest/wake-subscriptions/input.ts'
 import type { AskApi } from '../ask-api.ts'
@@ -82,7 +82,7 @@ export const manageWakeSubscription = tool({
         : `Sent again: ${counted(eventsReplayed, 'event')} up to logId ${countedTo}, and what follows.`
     const known = status ?? currentState?.status
     return known === undefined
-      ? `${subscriptionId}: subscribed. ${hints[harnessTarget as HarnessTarget]}`
+      ? `${subscriptionId}: subscribed. ${hints[harnessTarget as ChosenTarget]}`
       : `${subscriptionId}: ${known}.`
   },
   run: async (api, given, { wakes }) => {
@@ -96,7 +96,7 @@ type Given = z.output<typeof input>
 const nothingIsSent = 'It sends nothing: choose a harnessTarget with the action update.'
 
 /** The next step that a new subscription needs before it wakes. */
-const hints: Readonly<Record<HarnessTarget, string>> = {
+const hints: Readonly<Record<ChosenTarget, string>> = {
   'a2a-webhook': 'The action list shows whether its wakes arrive.',
   'bridge-daemon': 'It waits until something reads its stream, e.g. rouse listen.',
   'mcp-notifications': 'It waits until a client that has negotiated neo-wake-substrate is connected: see list.',

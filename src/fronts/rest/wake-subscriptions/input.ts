@@ -3,7 +3,7 @@ import { sizeLimits } from '../../../limits.ts'
 import { overlapMaxSeconds } from '../../../registry/subscriptions/former-keys.ts'
 import { triggers } from '../../../words/events.ts'
 import { priorities } from '../../../words/policies.ts'
-import { coalesceWindowMax, harnessTargets, retryForMax } from '../../../words/targets.ts'
+import { chosenTargets, coalesceWindowMax, retryForMax } from '../../../words/targets.ts'
 import { concepts, count, line, names, oneOf, time } from '../fields.ts'
 import { pageFields } from '../page.ts'
 
@@ -44,7 +44,7 @@ const targetMetadata = z.strictObject({
 export const newSubscription = z.strictObject({
   trigger: oneOf(triggers),
   filters: filters.optional(),
-  harnessTarget: oneOf(harnessTargets).optional(),
+  harnessTarget: oneOf(chosenTargets).optional(),
   harnessTargetMetadata: targetMetadata.optional(),
   agentIdentity: line(65).optional(),
   sessionId: line(100).min(1).optional(),
@@ -55,7 +55,7 @@ export const subscriptionChanges = z
   .strictObject({
     trigger: oneOf(triggers).optional(),
     filters: filters.optional(),
-    harnessTarget: oneOf(harnessTargets).optional(),
+    harnessTarget: oneOf(chosenTargets).optional(),
     harnessTargetMetadata: targetMetadata.optional(),
     status: oneOf(['active', 'paused']).optional(),
     rotateSigningKey: z.boolean().optional(),

@@ -45,6 +45,8 @@ export interface SubscriptionView {
   readonly lastEmittedLogId: number | null
   /** Until when the newest former key signs too. */
   readonly previousKeyValidUntil?: string
+  /** Of `mcp-webhook`: it ends then unless its client refreshes it. */
+  readonly refreshBefore?: string
   readonly createdAt: string
   readonly updatedAt: string
 }
@@ -144,7 +146,7 @@ export function subscriptionView(
     trigger: subscription.trigger,
     filters: subscription.filters,
     harnessTarget: subscription.harnessTarget,
-    harnessTargetMetadata: { ...subscription.target, coalesceWindow: subscription.coalesceMs / 1000 },
+    harnessTargetMetadata: { ...shownTarget(subscription), coalesceWindow: subscription.coalesceMs / 1000 },
     status: subscription.status,
     reason: shownReason(subscription),
     ...(subscription.sessionId === null ? {} : { sessionId: subscription.sessionId }),
@@ -155,9 +157,17 @@ export function subscriptionView(
     ...(isOvertaken(subscription, prunedTo) ? { earliestLogId: prunedTo } : {}),
     lastEmittedLogId: subscription.lastEmittedLogId,
     ...(previous ? { previousKeyValidUntil: instant(previous.until) } : {}),
+    ...(subscription.expiresAt === null ? {} : { refreshBefore: instant(subscription.expiresAt) }),
     createdAt: instant(subscription.createdAt),
     updatedAt: instant(subscription.updatedAt),
   }
+}
+
+/** The path of a URL of a client of MCP is as good as a secret: its origin says whose it is. */
+function shownTarget({ harnessTarget, target }: WakeSubscription): WakeTarget {
+  const { url, verifiedAt: _, ...rest } = target
+  if (harnessTarget !== 'mcp-webhook' || url === undefined) return target
+  return { ...rest, url: new URL(url).origin }
 }
 
 /** A session may be connected that has not agreed to these wakes, or whose log level leaves them out. */

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import { type PreparedKey, standardHeaders } from '../../words/signature.ts'
+import type { WebhookRequest } from '../attempts.ts'
+
+/** What a request to a client of MCP is addressed and signed with. */
+export interface McpAddress {
+  readonly url: string
+  /** The id of the subscription that the client knows. */
+  readonly mcpId: string
+  /** The client's key, and a former one while it may still use that, the newest first. */
+  readonly keys: readonly [PreparedKey, ...PreparedKey[]]
+  /** Seconds since the epoch, of this attempt. */
+  readonly timestampSeconds: number
+}
+
+/** Returns a request in the form of Standard Webhooks, with the header that names the subscription. Source: SEP-3415, webhook delivery. */
+export function mcpRequest(
+  { url, mcpId, keys, timestampSeconds }: McpAddress,
+  id: string,
+  body: string,
+): WebhookRequest {
+  const sent = { body, eventId: id, timestampSeconds }
+  const headers = {
+    ...standardHeaders(sent),
+    'Content-Type': 'application/json',
+    'X-MCP-Subscription-Id': mcpId,
+    'webhook-signature': keys.map((key) => key.standardSignature(sent)).join(' '),
+  }
+  return { url, headers, body }
+}
+
+/** Returns a challenge with a nonce that its receiver sends back. */
+export function challengeRequest(address: McpAddress): { readonly request: WebhookRequest; readonly nonce: string } {
+  const nonce = randomBytes(24).toString('base64url')
+  const body = JSON.stringify({ type: 'verification', challenge: nonce })
+  return { request: mcpRequest(address, controlId('verification'), body), nonce }
+}
+
+/** Returns the last message of a subscription, which the gateway has ended. */
+export function terminatedRequest(address: McpAddress, error: object): WebhookRequest {
+  return mcpRequest(address, controlId('terminated'), JSON.stringify({ type: 'terminated', error }))
+}
+
+function controlId(type: string): string {
+  return `msg_${type}_${randomBytes(12).toString('hex')}`
+}
+
+/** Returns the address of a subscription whose target is `mcp-webhook`. */
+export function mcpUrlAndId({ id, target, mcpId }: WakeSubscription): Pick<McpAddress, 'url' | 'mcpId'> {
+  if (target.url === undefined || mcpId === null) throw new Error(`Subscription ${id} has no client of MCP.`)
+  return { url: target.url, mcpId }
+}
