@@ -38,7 +38,7 @@ export interface FrontContext extends TaskContext, AuthContext {
   readonly sessions: SessionContext
   readonly recovery: GateContext
   readonly subscriptions: SubscriptionContext
-  /** Whether clients of MCP may subscribe to events, and the numbers of the errors. */
+  /** Events for clients of MCP: on or off, and the numbers of the errors. */
   readonly mcpEvents: { readonly isOn: boolean; readonly codes: McpEventCodes }
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
   readonly cards: CardDocuments

@@ -19,7 +19,7 @@ interface RetryContext {
   readonly retryForSeconds?: number | undefined
   /** In [0, 1). */
   readonly random: () => number
-  /** What a status means. Default: as for wakes. */
+  /** The meaning of each status. Default: as for wakes. */
   readonly statuses?: readonly StatusRule[]
 }
 

@@ -36,7 +36,7 @@ const notExcluded = sql`agent_id not in (${sql.join(
 const isOurs = sql`(stream_gateway is null or stream_gateway = ${p('gatewayId')})`
 /** A run that was under way when its agent was parked may have left an earlier time. Source: D50. */
 const isNotParked = lateFilter(sql`parked_until is null or parked_until <= ${p('now')}`)
-/** What its client has not refreshed is sent to no more, before a sweep removes it. */
+/** A subscription that its client has not refreshed is sent to no more, before a sweep removes it. */
 const isLiving = lateFilter(sql`expires_at is null or expires_at > ${p('now')}`)
 const leaseWhere = (condition: SQL) =>
   statement<

@@ -3,7 +3,7 @@ import type { WakeSubscription } from '../../registry/subscriptions/subscription
 import { type PreparedKey, standardHeaders } from '../../words/signature.ts'
 import type { WebhookRequest } from '../attempts.ts'
 
-/** What a request to a client of MCP is addressed and signed with. */
+/** The address of a request to a client of MCP, and the keys that sign it. */
 export interface McpAddress {
   readonly url: string
   /** The id of the subscription that the client knows. */
