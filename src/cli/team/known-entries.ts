@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AgentView, PermissionView, SubscriptionView } from '../../client/route-types.ts'
 import { anyMode } from '../../words/modes.ts'
+import type { ChosenTarget } from '../../words/targets.ts'
 import type { KnownTeam } from './read-team.ts'
 import type { Team, TeamAgent, TeamGrant, TeamSubscription } from './team.ts'
 
@@ -35,7 +36,7 @@ export function subscriptionEntry(subscription: SubscriptionView): TeamSubscript
     agentIdentity,
     trigger,
     ...(Object.keys(filters).length === 0 ? {} : { filters: filters as TeamSubscription['filters'] }),
-    harnessTarget,
+    harnessTarget: harnessTarget as ChosenTarget,
     harnessTargetMetadata: metadata,
     ...(status === 'paused' ? { status } : {}),
   }

@@ -42,9 +42,9 @@ export async function readTeam(gateway: GatewayClient): Promise<KnownTeam> {
   return { project, agents, subscriptions: subscriptions.filter(isLasting), grants: grants.filter(isOfAgents) }
 }
 
-/** One that a session has opened ends with it, and one that has a reader is made by that program, such as `rouse bridge`. */
-const isLasting = ({ sessionId, harnessTargetMetadata }: SubscriptionView): boolean =>
-  sessionId === undefined && harnessTargetMetadata.reader === undefined
+/** One that a session has opened ends with it, and one that has a reader, or a client of MCP, is made by that program, such as `rouse bridge`. */
+const isLasting = ({ sessionId, harnessTarget, harnessTargetMetadata }: SubscriptionView): boolean =>
+  sessionId === undefined && harnessTargetMetadata.reader === undefined && harnessTarget !== 'mcp-webhook'
 
 const isOfAgents = ({ grantor, grantee }: PermissionView): boolean =>
   grantor !== '@removed' && !grantee.endsWith('@removed')

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { permissionScopes } from '../../words/callers.ts'
 import { triggers } from '../../words/events.ts'
 import { accessLevels, contactPolicies, priorities, wakePolicies } from '../../words/policies.ts'
-import { harnessTargets } from '../../words/targets.ts'
+import { chosenTargets } from '../../words/targets.ts'
 import { addressOf, handleOf, isHandle } from './addresses.ts'
 
 const texts = z.array(z.string())
@@ -59,7 +59,7 @@ const subscription = z.strictObject({
   agentIdentity: handle,
   trigger: z.enum(triggers),
   filters: filters.optional(),
-  harnessTarget: z.enum(harnessTargets).optional(),
+  harnessTarget: z.enum(chosenTargets).optional(),
   harnessTargetMetadata: metadata.optional(),
   status: z.enum(['active', 'paused']).optional(),
 })
