@@ -97,7 +97,7 @@ export type DeliveryResult = {
 }
 
 /** A receiver that is to prove that it wants the events of a subscription. */
-export interface Challenged {
+interface Challenged {
   readonly url: string
   /** The id of the subscription that its client knows. */
   readonly mcpId: string

@@ -87,3 +87,13 @@ export const callbackFaults = [
   'challenge_failed',
 ] as const
 export type CallbackFault = (typeof callbackFaults)[number]
+
+/**
+ * Returns the word for an attempt that has failed: by its HTTP status, or by its error where there was no answer. A redirect is not followed, and
+ * a name that leads to a forbidden address reads like a receiver that is not there. Pure.
+ */
+export function callbackFaultOf({ status, error }: { status: number | null; error: string | null }): CallbackFault {
+  if (status !== null) return status >= 500 ? 'http_5xx' : 'http_4xx'
+  if (error === 'timeout') return 'timeout'
+  return error === 'tls' ? 'tls_error' : 'connection_refused'
+}

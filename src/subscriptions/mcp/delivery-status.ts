@@ -1,9 +1,8 @@
 import { isoTime } from '../../lib/iso-time.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../storage/database.ts'
-import type { Attempt } from '../../wakes/channel.ts'
 import { listDeliveries } from '../../wakes/store/delivery-store.ts'
-import type { CallbackFault } from '../../words/mcp-events.ts'
+import { type CallbackFault, callbackFaultOf } from '../../words/mcp-events.ts'
 
 /** How the deliveries of a subscription go, as its client may know it. Source: SEP-3415, delivery status. */
 export interface DeliveryStatus {
@@ -24,12 +23,6 @@ export async function deliveryStatusOf(db: Reader, { id, status }: WakeSubscript
   return {
     active: status === 'active',
     lastDeliveryAt: arrived ? isoTime(arrived.updatedAt) : null,
-    lastError: last ? faultOf(last) : null,
+    lastError: last ? callbackFaultOf(last) : null,
   }
-}
-
-function faultOf({ status, error }: Attempt): CallbackFault {
-  if (status !== null) return status >= 500 ? 'http_5xx' : 'http_4xx'
-  if (error === 'timeout') return 'timeout'
-  return error === 'tls' ? 'tls_error' : 'connection_refused'
 }

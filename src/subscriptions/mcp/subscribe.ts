@@ -31,7 +31,7 @@ import { type DeliveryStatus, deliveryStatusOf } from './delivery-status.ts'
 import { refreshed } from './refresh.ts'
 import { startPosition, type Wanted } from './start-position.ts'
 
-export interface McpSubscribeInput extends Wanted {
+interface McpSubscribeInput extends Wanted {
   readonly choice: McpEventChoice
   readonly url: string
   /** `whsec_` and 24 to 64 bytes in base64. */
@@ -52,7 +52,7 @@ export interface McpSubscribed {
 }
 
 /** How a call that sends a challenge waits. */
-export interface ChallengeTurn {
+interface ChallengeTurn {
   /** Counts the challenge. Errors: `rate-limited`. */
   readonly spend: () => void
   /** Returns a signal that aborts when the caller is gone. The call frees its place. */

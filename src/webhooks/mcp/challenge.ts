@@ -2,7 +2,7 @@ import { isJsonObject } from '../../lib/json.ts'
 import { OutboundError } from '../../security/outbound-error.ts'
 import { secretsEqual } from '../../security/secret.ts'
 import type { ChallengeReceiver } from '../../wakes/channel.ts'
-import type { CallbackFault } from '../../words/mcp-events.ts'
+import { type CallbackFault, callbackFaultOf } from '../../words/mcp-events.ts'
 import { PreparedKey } from '../../words/signature.ts'
 import type { WebhookTools } from '../attempts.ts'
 import { challengeRequest } from './requests.ts'
@@ -14,9 +14,9 @@ export function createChallenge({ outbound, clock, timeoutMs }: WebhookTools): C
     const { headers, body } = request
     try {
       const { status, bodySnippet } = await outbound.post({ url, headers, body, payer, timeoutMs, signal })
-      return status >= 200 && status < 300 ? echoFault(bodySnippet, nonce) : statusFault(status)
+      return status >= 200 && status < 300 ? echoFault(bodySnippet, nonce) : callbackFaultOf({ status, error: null })
     } catch (error) {
-      if (error instanceof OutboundError) return faultOf(error)
+      if (error instanceof OutboundError) return callbackFaultOf({ status: null, error: error.kind })
       throw error
     }
   }
@@ -34,15 +34,4 @@ function challengeIn(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** A redirect is not followed: it could lead anywhere. */
-export function statusFault(status: number): CallbackFault {
-  return status >= 500 ? 'http_5xx' : 'http_4xx'
-}
-
-/** A name that leads to a forbidden address reads like a receiver that is not there. */
-export function faultOf({ kind }: Pick<OutboundError, 'kind'>): CallbackFault {
-  if (kind === 'timeout') return 'timeout'
-  return kind === 'tls' ? 'tls_error' : 'connection_refused'
 }

@@ -12,7 +12,7 @@ import type { TestAgent, TestGateway } from '../../../support/gateway.ts'
 import { until } from '../../../support/until.ts'
 
 /** A request that the program has got, and how it was answered. */
-export interface Heard {
+interface Heard {
   readonly headers: IncomingMessage['headers']
   readonly raw: string
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestAgent, TestGateway } from '../../../support/gateway.ts'
 import { beginSession, post } from '../http/wire.ts'
 
-export type Era = 'modern' | 'sessions'
+type Era = 'modern' | 'sessions'
 export const eras: readonly Era[] = ['modern', 'sessions']
 
 const version = '2026-07-28'
