@@ -113,7 +113,7 @@ function faultOf(shot: Shot, canary: string): string | undefined {
   if (shot.status >= 500) return `a ${shot.status}`
   // JSON-RPC and MCP say so in an answer that succeeds, and a stream says it in an event.
   // The OpenAPI document names the error.
-  const isDocument = shot.answer.startsWith('{"openapi"')
+  const isDocument = /^\{\s*"openapi"/.test(shot.answer)
   if (shot.status < 300 && !isDocument && /Internal error|"code":-32603/.test(shot.answer)) return 'an internal error'
   if (shot.answer.includes(canary)) return 'data of somebody else'
   const patience = shot.what === 'test' ? hangMs + webhookMs * 2 : hangMs
