@@ -2,7 +2,7 @@ import { logBounds } from '../../log/event-store.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { type FormerKey, formerKeysMax, signingFormerKeys } from '../../registry/subscriptions/former-keys.ts'
 import { refreshMcpSubscription } from '../../registry/subscriptions/mcp-store.ts'
-import { isIdle, type WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import { isIdle, isOvertaken, type WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { changeSettings } from '../../registry/subscriptions/subscription-store.ts'
 import { secretsEqual } from '../../security/secret.ts'
 import type { Transaction } from '../../storage/database.ts'
@@ -43,7 +43,7 @@ export async function refreshed(
 ): Promise<Refreshed> {
   const { id, projectId, hasGap } = before
   // Before its cursor: an event that comes between the two makes it due.
-  const { head } = await logBounds(tx, projectId)
+  const { head, prunedTo } = await logBounds(tx, projectId)
   const { withoutSubjects: _, ...target } = before.target
   const after = { ...before, target: { ...target, verifiedAt, ...subjectsFor(caller) } }
   const keys = keysAfter(context, before, secret, tx.now)
@@ -61,7 +61,8 @@ export async function refreshed(
     id,
     refreshBefore: new Date(expiresAt).toISOString(),
     cursor: mcpEventCursor(projectId, isIdle(before) ? Math.max(head, before.cursorLogId) : before.cursorLogId),
-    truncated: hasGap,
+    // Events that it had still to look at may be kept no more.
+    truncated: hasGap || isOvertaken(before, prunedTo),
   }
 }
 
