@@ -11,7 +11,7 @@ export function renderPush(
   db: Reader,
 ): (event: LogEvent, version: '1.0' | '0.3') => Promise<{ body: string; contentType: string }> {
   return async (event, version) => {
-    const response = await toPushResponse(db, event)
+    const response = await toPushResponse(db, event, version)
     if (!response) throw new Error(`${event.type} is not pushed.`)
     return serializers[version].serialize(response)
   }

@@ -57,15 +57,22 @@ export async function toStreamResponse(db: Reader, event: LogEvent): Promise<Str
   return undefined
 }
 
-/** The same for push notifications, which start like a stream: the first event of a new task becomes the task itself. */
-export async function toPushResponse(db: Reader, event: LogEvent): Promise<StreamResponse | undefined> {
-  const isNew = event.type === 'task.state_changed' && event.data.previousState === null
-  const task = isNew && event.taskId ? await findTask(db, event.taskId) : undefined
+/**
+ * The same for push notifications. They start like a stream: the first event of a new task becomes the task itself. In v0.3 each of them
+ * is the task as it is now (v0.3 §9.5), with the state that the event is about.
+ */
+export async function toPushResponse(
+  db: Reader,
+  event: LogEvent,
+  version: '1.0' | '0.3',
+): Promise<StreamResponse | undefined> {
+  const isMove = event.type === 'task.state_changed'
+  const isWhole = version === '0.3' || (isMove && event.data.previousState === null)
+  const task = isWhole && event.taskId ? await findTask(db, event.taskId) : undefined
   if (!task) return toStreamResponse(db, event)
   const value = toA2aTask(await loadTaskContent(db, task))
-  return {
-    payload: { $case: 'task', value: { ...value, status: (await statusUpdate(db, task.id, event.data)).status } },
-  }
+  const status = isMove ? (await statusUpdate(db, task.id, event.data)).status : value.status
+  return { payload: { $case: 'task', value: { ...value, status } } }
 }
 
 async function statusUpdate(db: Reader, taskId: string, data: JsonObject): Promise<TaskStatusUpdateEvent> {
