@@ -3,6 +3,7 @@ import { eventsEnv, secret, startCallback } from '../fronts/mcp/events/rpc.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
 const day = 24 * 3_600_000
@@ -169,4 +170,22 @@ test('an agent that is removed, and an operator who removes a subscription: its 
   await gateway.call('DELETE', '/v1/agents/donna')
   await until(reasons, (all) => all.length === 2)
   expect(reasons()).toEqual(['removed', 'agent-removed'])
+})
+
+test('a cursor whose events are kept no more: the answer says so, to a poll and to a refresh', async () => {
+  await using gateway = await startGateway({ env: eventsEnv })
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  await using callback = await startCallback()
+  const { cursor } = await subscribe(gateway, donna, callback.url)
+  const { body } = await gateway.call('GET', '/v1/wake-subscriptions', undefined, { key: donna.key })
+  const path = `/v1/wake-subscriptions/${body.subscriptions[0].subscriptionId}`
+  await gateway.call('PATCH', path, { status: 'paused' })
+  await mail(gateway, lola, donna, 'gone')
+  await besideStore(gateway.dataDir, 'update project set log_tail = log_head')
+  await besideStore(gateway.dataDir, 'delete from event')
+  const poll = { name: 'mail.received', cursor }
+  const polled = await gateway.call('POST', '/v1/event-types/poll', poll, { key: donna.key })
+  expect(polled.body).toMatchObject({ truncated: true, events: [] })
+  expect(await subscribe(gateway, donna, callback.url)).toMatchObject({ truncated: true })
 })
