@@ -40,6 +40,7 @@ export const commandGroups: Readonly<Record<string, readonly CommandEntry[]>> = 
     { name: 'status', load: async () => (await import('../commands/status.ts')).registerStatus },
     { name: 'open', load: async () => (await import('../commands/open.ts')).registerOpen },
     { name: 'needs', load: async () => (await import('../commands/needs.ts')).registerNeeds },
+    { name: 'watch', load: async () => (await import('../commands/watch.ts')).registerWatch },
     { name: 'snooze', load: async () => (await import('../commands/snooze.ts')).registerSnooze },
     { name: 'who', load: async () => (await import('../commands/who.ts')).registerWho },
     { name: 'tail', load: async () => (await import('../commands/tail.ts')).registerTail },

@@ -1,0 +1,89 @@
+import type { Command } from 'commander'
+import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import type { NeedView } from '../../client/route-types.ts'
+import { sleep, systemClock } from '../../lib/clock.ts'
+import { noticeOf, showNotice } from '../listen/desktop.ts'
+import { needsText } from '../output/needs-view.ts'
+import { clientCommand, connect } from '../run/client-command.ts'
+import { followEvents } from '../tail/follow-events.ts'
+
+/** Some needs begin without an event: a task that nobody takes up, a receiver that stays away. */
+const lookAgainMs = 30_000
+/** Between two looks, in ms: a busy log is looked at once in a while. */
+const pauseMs = 1_000
+
+/** `rouse watch` */
+export function registerWatch(program: Command, io: Io): void {
+  clientCommand(program, 'watch', 'show what waits for a person, and again whenever that changes, until Ctrl-C', [
+    'rouse watch',
+    'rouse watch --notify            # also on the desktop, for what is new',
+    'rouse watch --json | jq .needs',
+  ])
+    .option('--notify', 'show a notification on the desktop for each need that is new')
+    .action(async ({ notify = false }: { notify?: boolean }, command: Command) => {
+      const { gateway, print } = connect(io, command)
+      let shown = ''
+      let known: ReadonlySet<string> | undefined
+      for await (const _ of looks(gateway, io, print.note)) {
+        const found = await gateway.call('GET /v1/needs')
+        const state = JSON.stringify(found.needs.map(({ id, kind, snoozedUntil }) => [id, kind, snoozedUntil]))
+        if (state === shown) continue
+        shown = state
+        print.item(found, () => needsText(io, found).trimEnd())
+        if (notify) for (const need of newIn(found.needs, known)) await tell(io, need, print.note)
+        known = new Set(found.needs.map(nameOf))
+      }
+    })
+}
+
+/** Yields when it is time to look: now, after events of the log, and once in a while. */
+async function* looks(gateway: GatewayClient, io: Io, note: (text: string) => void): AsyncGenerator<void> {
+  const { signal } = io
+  let wake = (): void => {}
+  let hasGrown = false
+  const notice = (): void => {
+    hasGrown = true
+    wake()
+  }
+  let failure: { readonly error: unknown } | undefined
+  const follow = async (): Promise<void> => {
+    for await (const _ of followEvents(gateway, { since: undefined, signal, note })) notice()
+  }
+  const following = follow().catch((error: unknown) => {
+    failure = { error }
+    notice()
+  })
+  while (!signal?.aborted) {
+    yield
+    await sleep(systemClock, pauseMs, signal)
+    if (!hasGrown) {
+      const grown = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      await Promise.race([grown, sleep(systemClock, lookAgainMs - pauseMs, signal)])
+    }
+    hasGrown = false
+    if (failure) throw failure.error
+  }
+  await following
+  if (failure) throw failure.error
+}
+
+const nameOf = ({ id, kind }: NeedView): string => `${id} ${kind}`
+
+/** The needs that were not there at the look before. At the first look there are none. */
+function newIn(needs: readonly NeedView[], known: ReadonlySet<string> | undefined): readonly NeedView[] {
+  return known ? needs.filter((need) => need.snoozedUntil === undefined && !known.has(nameOf(need))) : []
+}
+
+async function tell(io: Io, { kind, agent, text }: NeedView, note: (text: string) => void): Promise<void> {
+  const payload = { change: 'raised', kind, agent, subject: text }
+  const notice = noticeOf({ eventType: 'wake/need_changed', eventId: '', payload })
+  if (!notice) return
+  await showNotice(notice, io).catch((error: NodeJS.ErrnoException) => {
+    note(
+      `No notification: ${error.code === 'ENOENT' ? 'the program for notifications is not installed' : error.message}.`,
+    )
+  })
+}
