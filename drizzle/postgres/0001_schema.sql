@@ -599,7 +599,7 @@ create table need (
   kind          text             not null,
   agent         text,
   told_at       bigint           not null, -- 0: never
-  is_open       smallint         not null, -- 1: it waits, as far as they know
+  is_open       bigint           not null, -- 1: it waits, as far as they know
   snoozed_until bigint           not null, -- 0: it is not put off
   primary key (project_id, id)
 );

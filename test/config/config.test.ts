@@ -26,6 +26,7 @@ test('an empty environment is the default configuration', () => {
     sessions: { timeoutMs: 300_000 },
     mail: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     a2a: { blockingTimeoutMs: 55_000 },
+    mcpEvents: { isOn: true, codes: 'draft', allowsHttp: false },
     metrics: 'key',
     otlpEndpoint: undefined,
     logLevel: 'info',

@@ -3,7 +3,7 @@ import { problems } from '../../src/errors.ts'
 import { permissionScopes } from '../../src/words/callers.ts'
 import { triggers } from '../../src/words/events.ts'
 import { priorities, wakePolicies } from '../../src/words/policies.ts'
-import { harnessTargets } from '../../src/words/targets.ts'
+import { chosenTargets } from '../../src/words/targets.ts'
 import { taskStates } from '../../src/words/task-states.ts'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 
@@ -99,7 +99,7 @@ test.each<[string, string, unknown, string, readonly string[]]>([
   ['POST', '/v1/agents', { handle: 'x', defaultWakePolicy: 1 }, 'defaultWakePolicy', wakePolicies],
   ['POST', '/v1/permissions', { grantee: 'donna', scope: 'x' }, 'scope', permissionScopes],
   ['POST', '/v1/wake-subscriptions', { trigger: 'x' }, 'trigger', triggers],
-  ['POST', '/v1/wake-subscriptions', { trigger: 'SENT_TO_ME', harnessTarget: 'x' }, 'harnessTarget', harnessTargets],
+  ['POST', '/v1/wake-subscriptions', { trigger: 'SENT_TO_ME', harnessTarget: 'x' }, 'harnessTarget', chosenTargets],
   [
     'POST',
     '/v1/wake-subscriptions',

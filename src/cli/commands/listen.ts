@@ -91,7 +91,7 @@ export function registerListen(parent: Command, io: Io): void {
       const triggers = [...new Set(options.subscribe)]
       const { notify = false } = options
       if (notify && (exec !== undefined || options.port !== undefined || options.path !== undefined)) {
-        throw new UsageError('--notify needs a stream, and no --exec: leave --port, --path and --exec out.')
+        throw new UsageError('--notify needs a stream, and no --exec: leave --exec, --port and --path out.')
       }
       if (!notify && (signingKeys.length > 0 || options.port !== undefined || options.path !== undefined)) {
         requireVerifiable(signingKeys, triggers)

@@ -1,10 +1,9 @@
-import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
+import { type EventRow, eventFromRow } from '../../log/event-store.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { stepRows } from '../../storage/delete-in-batches.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
-import { type EventType, eventTypes } from '../../words/events.ts'
 import type { PresenceState } from '../../words/presence.ts'
 import type { Decision } from '../rules/policy.ts'
 
@@ -17,8 +16,7 @@ interface HeldWake {
   readonly presence: PresenceState | null
 }
 
-interface HeldRow extends Omit<LogEvent, 'data' | 'trigger'> {
-  data: string
+interface HeldRow extends EventRow {
   action: Decision['action']
   reason: Decision['reason']
   presence: PresenceState | null
@@ -90,7 +88,7 @@ export function insertHeld(tx: Transaction, held: readonly Held[]): Promise<void
 /** Returns held events of a subscription, by logId, newest first. What was released since is not among them. */
 export async function listHeld(db: Reader, subscriptionId: string, range: HeldRange): Promise<HeldWake[]> {
   return (await db.all(newestFirst, { subscriptionId, ...range })).map(({ action, reason, presence, ...row }) => ({
-    event: { trigger: eventTypes[row.type as EventType] ?? null, ...row, data: JSON.parse(row.data) as JsonObject },
+    event: eventFromRow(row),
     action,
     reason,
     presence,

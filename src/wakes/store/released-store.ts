@@ -1,10 +1,9 @@
-import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
+import { type EventRow, eventColumns, eventFromRow } from '../../log/event-store.ts'
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
-import { type EventType, eventTypes } from '../../words/events.ts'
 import type { HarnessTarget } from '../../words/targets.ts'
 import { endsLease } from './lease-columns.ts'
 
@@ -62,9 +61,8 @@ const join = statement<{ id: string }>(
 )
 const released = statement<
   { subscriptionId: string; after: number; upTo: number; limit: number },
-  Omit<LogEvent, 'data' | 'trigger'> & { data: string }
->(sql`select e.project_id as "projectId", e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId",
-    e.data, e.created_at as "createdAt"
+  EventRow
+>(sql`select ${eventColumns}
   from held_wake h join event e on e.project_id = h.project_id and e.log_id = h.log_id
   where h.subscription_id = ${p('subscriptionId')} and h.released = 1 and h.log_id > ${p('after')}
     and ${lateFilter(sql`h.log_id <= ${p('upTo')}`)}
@@ -124,11 +122,7 @@ export async function listReleased(
   subscriptionId: string,
   { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
 ): Promise<LogEvent[]> {
-  return (await db.all(released, { subscriptionId, after, upTo, limit })).map((row) => ({
-    trigger: eventTypes[row.type as EventType] ?? null,
-    ...row,
-    data: JSON.parse(row.data) as JsonObject,
-  }))
+  return (await db.all(released, { subscriptionId, after, upTo, limit })).map(eventFromRow)
 }
 
 function fromRow({ streamCapabilities, ...row }: Row): HoldingSubscription {
