@@ -1,5 +1,5 @@
 // A program that mail wakes, with the AI SDK: npm install @ai-sdk/mcp, then
-//   ROUSE_URL=http://127.0.0.1:4520 ROUSE_KEY=rk_… node ai-sdk-agent.mjs
+//   ROUSE_KEY="$(cat donna.key)" node ai-sdk-agent.mjs
 // The gateway on this machine needs ROUSE_WEBHOOK_ALLOW=127.0.0.0/8 and ROUSE_MCP_EVENTS_ALLOW_HTTP=loopback.
 import { createServer } from 'node:http'
 import { createMCPClient, experimental_createMCPEventWebhook as createWebhook } from '@ai-sdk/mcp'

@@ -49,7 +49,7 @@ const noteFarewells = new RowsStatement(
   (rows) => sql`insert into removed_subscription (id, removed_at, farewell) values ${rows} on conflict (id) do nothing`,
 )
 const farewells = statement<{ limit: number }, { farewell: string }>(
-  sql`select farewell from removed_subscription where farewell is not null order by removed_at ${limited}`,
+  sql`select farewell from removed_subscription where farewell is not null and removed_at > 0 order by removed_at ${limited}`,
 )
 const said = new ListStatement((ids) => sql`update removed_subscription set farewell = null where id in (${ids})`)
 
