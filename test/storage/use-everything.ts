@@ -45,6 +45,8 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
     for (const key of [donna.key, gateway.adminKey]) await gateway.call('GET', `/v1/${path}`, undefined, { key })
   }
   await gateway.call('POST', `/v1/wake-subscriptions/${sub.id}/resync`, { sinceLogId: 0 }, donna)
+  const mcp = { name: 'mail.received', url: 'https://127.0.0.1:9/' }
+  await gateway.call('POST', '/v1/event-subscriptions/end', mcp, donna)
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, { status: 'paused' }, donna)
   await useKeys(gateway, donna)
   await gateway.call('GET', '/metrics')
