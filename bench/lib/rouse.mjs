@@ -64,7 +64,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const counted = { delivered: 0 }
   const webhook = channels['a2a-webhook']
   channels['a2a-webhook'] = { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) }
-  const features = openFeatures(limits, { ...delivery, secrets, checkUrl() {} }, undo)
+  const features = openFeatures({ ...limits, mcpEvents: { allowsHttp: false } }, { ...delivery, secrets, checkUrl() {} }, undo)
   if (dispatch) {
     await cluster.start()
     engine.start()
