@@ -64,7 +64,7 @@ export async function openRouse(dataDir, { dispatch = true, databaseUrl } = {}) 
   const counted = { delivered: 0 }
   const webhook = channels['a2a-webhook']
   channels['a2a-webhook'] = { ...webhook, deliver: (order) => countDelivered(webhook.deliver(order), counted) }
-  const features = openFeatures({ ...limits, mcpEvents: { allowsHttp: false } }, { ...delivery, secrets, checkUrl() {} }, undo)
+  const features = openFeatures(limits, { ...delivery, secrets, checkUrl() {} }, undo)
   if (dispatch) {
     await cluster.start()
     engine.start()
@@ -123,7 +123,11 @@ async function countDelivered(delivering, counted) {
   return result
 }
 
-const limits = { mail: { perMinute: 0, stormTurns: 0, stormMessages: 0 }, sessions: { timeoutMs: 300_000 } }
+const limits = {
+  mail: { perMinute: 0, stormTurns: 0, stormMessages: 0 },
+  sessions: { timeoutMs: 300_000 },
+  mcpEvents: { allowsHttp: false },
+}
 const noToken = () => Promise.reject(new Error('The work has no pushes.'))
 const quietLog = { debug() {}, info() {}, warn() {}, error: (fields, text) => console.error(text, fields) }
 
