@@ -26,7 +26,11 @@ const handle = createWebhook({ store, onEvent })
 const server = createServer(async (req, res) => {
   const chunks = []
   for await (const chunk of req) chunks.push(chunk)
-  const request = new Request(url, { method: 'POST', headers: req.headers, body: Buffer.concat(chunks) })
+  const request = new Request(new URL(req.url, url), {
+    method: 'POST',
+    headers: req.headers,
+    body: Buffer.concat(chunks),
+  })
   const answer = await handle(request)
   res.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text())
 })
