@@ -100,7 +100,7 @@ function movedBy(caller: Caller) {
   return { actor: caller.identity, actorId: caller.id, parties: [partyFrom(caller)] }
 }
 
-/** Who has both roles, as the operator, speaks for the one whose move it is. */
+/** A caller with both roles, as the operator, speaks for the one whose move it is. */
 function statusMessage(
   message: JsonObject,
   task: Task,

@@ -38,7 +38,7 @@ const messagesAt = new ListStatement<{ taskId: string }, MessageRow & { seq: num
   (seqs) => sql`select seq, message from ${messagesOfTask} where seq in (${seqs})`,
 )
 
-/** Whether the first message of a task is stored in the row of the task. */
+/** True when the first message of a task is stored in the row of the task. */
 export function isShort({ bytes }: Encoded): boolean {
   return bytes <= shortMax
 }

@@ -20,7 +20,7 @@ export interface Progress {
 }
 
 interface ProgressOptions {
-  /** What is counted, in the plural: `rows`. */
+  /** The counted things, in the plural: `rows`. */
   readonly noun: string
   /** With `--json` nothing is shown. */
   readonly json: boolean

@@ -3,7 +3,7 @@ import { bareHandle } from '../../client/gateway-client.ts'
 /** `@donna` for `donna`, `@donna` and `@Donna`. */
 export const handleOf = (text: string): string => `@${bareHandle(text).toLowerCase()}`
 
-/** Whether it may be one: it becomes part of a file's name. The gateway has the whole rule. */
+/** True when a text may be a handle: it becomes part of a file's name. The gateway has the whole rule. */
 export const isHandle = (handle: string): boolean => /^@[a-z0-9][a-z0-9_.-]*$/.test(handle)
 
 /** `web:@mike` for `web:mike`; without a project as `handleOf`. */

@@ -8,7 +8,7 @@ import { targets } from '../../words/targets.ts'
 import { savingKey } from '../options/save-key.ts'
 import { type MadeSubscription, type Step, sectionOf } from './steps.ts'
 
-/** What became of a step. */
+/** The outcome of a step. */
 export interface StepResult {
   readonly action: 'made' | 'changed' | 'removed' | 'refused'
   readonly kind: string
@@ -29,11 +29,11 @@ interface ApplyOptions {
   readonly placeOf: (path: readonly (string | number)[]) => string
 }
 
-/** Whether a step makes a key, which is shown only once. */
+/** True when a step makes a key, which is shown only once. */
 export const makesKey = (step: Step): boolean =>
   step.act === 'make agent' || (step.act === 'make subscription' && targets[step.body.harnessTarget].isSigned)
 
-/** What a step changes, for people and programs: `agent @donna`, and the fields. */
+/** The subject of a step, for people and programs: `agent @donna`, and the fields. */
 export const aboutStep = (step: Step): Pick<StepResult, 'kind' | 'name' | 'fields'> => ({
   kind: step.act.split(' ')[1]!,
   name: step.name,

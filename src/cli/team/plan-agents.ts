@@ -6,7 +6,7 @@ import type { TeamAgent } from './team.ts'
 
 type Changes = Omit<Partial<TeamAgent>, 'handle'>
 
-/** What has to be done with the agents. Without `prune` aliases and skills are added and changed, and none is taken away. Pure. */
+/** Returns the steps for the agents. Without `prune` aliases and skills are added and changed, and none is taken away. Pure. */
 export function planAgents(
   known: readonly AgentView[],
   wanted: readonly TeamAgent[] | undefined,

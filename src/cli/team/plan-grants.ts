@@ -3,7 +3,7 @@ import { grantEntry } from './known-entries.ts'
 import { type ListOptions, type ListPlan, type Step, untouched } from './steps.ts'
 import type { TeamGrant } from './team.ts'
 
-/** What has to be done with the grants. One has no fields that could change: it is there, or not. Pure. */
+/** Returns the steps for the grants. One has no fields that could change: it is there, or not. Pure. */
 export function planGrants(
   known: readonly PermissionView[],
   wanted: readonly TeamGrant[] | undefined,

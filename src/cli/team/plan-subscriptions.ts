@@ -5,7 +5,7 @@ import { type ListOptions, type ListPlan, type MadeSubscription, type Step, unto
 import type { TeamSubscription } from './team.ts'
 
 /**
- * What has to be done with the subscriptions. They have no names: an entry means the one of the same agent with the same trigger, target,
+ * Returns the steps for the subscriptions. They have no names: an entry means the one of the same agent with the same trigger, target,
  * address and filters. With `prune` the list of the file is whole, so an entry with another address or other filters is what became of one
  * that would be removed: that keeps its cursor and its key. Pure.
  */

@@ -18,7 +18,7 @@ export interface Plan {
 }
 
 /**
- * What has to be done so that the gateway has what a file says. A field that an entry does not name stays as it is. `prune` also removes
+ * Returns the steps after which the gateway has what a file says. A field that an entry does not name stays as it is. `prune` also removes
  * what the lists of the file do not have; a list that the file does not have stays whole. Pure.
  */
 export function planTeam(known: KnownTeam, file: Team, prune: boolean): Plan {
@@ -27,7 +27,7 @@ export function planTeam(known: KnownTeam, file: Team, prune: boolean): Plan {
   const gone = new Set(agents.steps.flatMap((step) => (step.act === 'remove agent' ? [step.handle] : [])))
   const isGone = (handle: string) => gone.has(handle)
   const resolve = resolverOf(known.project, agents.after)
-  // What a removed agent has goes with it.
+  // The subscriptions and grants of a removed agent go with it.
   const grants = planGrants(
     known.grants.filter(({ grantor, grantee }) => !isGone(grantor) && !isGone(grantee)),
     file.grants,

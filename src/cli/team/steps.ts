@@ -24,12 +24,12 @@ interface Named {
   readonly index?: number
 }
 
-/** What follows from the entries of one list. */
+/** The steps that follow from the entries of one list. */
 export interface ListPlan<Entry> {
   readonly steps: readonly Step[]
   /** The entries that the gateway has afterwards. */
   readonly after: readonly Entry[]
-  /** What the gateway has and the file does not, and what stays: `agent @felix`. */
+  /** The things that the gateway has and the file does not, and that stay: `agent @felix`. */
   readonly kept: readonly string[]
   readonly unchanged: number
 }

@@ -101,7 +101,7 @@ function shortAgent(
   })
 }
 
-/** What the agents of the project work on, or one of them. */
+/** The work of the agents of the project, or of one of them. */
 async function readWork(rest: Rest, agent?: string) {
   const tasks = await rest('GET /v1/tasks', {
     query: { state: 'working', agent, pageSize: worksMax, historyLength: 0 },

@@ -56,7 +56,7 @@ export const gatewayRead = operatorTool({
   },
 })
 
-/** What the gateway says that it lacks. Errors: `Refused` for every other answer. */
+/** The faults that the gateway reports of itself. Errors: `Refused` for every other answer. */
 async function lacksOf({ request }: AskApi): Promise<string[]> {
   try {
     await request({ method: 'GET', path: '/readyz' })

@@ -21,7 +21,7 @@ const kinds = [
   'late',
 ] as const satisfies readonly NeedKind[]
 
-/** What a list shows of all texts together, and at least of one. */
+/** The most characters of all texts of a list together, and of one at least. */
 const textBytes = { all: 24_000, least: 200 }
 
 export const needsRead = operatorTool({

@@ -5,7 +5,7 @@ import { type AnyTool, type Tool, tool } from '../tools/tool.ts'
 /** A tool for the agent of an operator. The end of its name says what it does: `_read` looks, `_write` mends. */
 export interface OperatorTool extends AnyTool {
   readonly name: `${string}_read` | `${string}_write`
-  /** What a key needs for everything that the tool does. A key without them neither sees nor calls it. */
+  /** The scopes that a key needs for everything that the tool does. A key without them neither sees nor calls it. */
   readonly scopes: readonly Scope[]
 }
 

@@ -58,7 +58,7 @@ function refused(why: string): Problem {
   return new Problem('forbidden', { field: 'tools', detail: `tools: these tools ${why}` })
 }
 
-/** What the model reads first. Harnesses cut it after 2 KiB. */
+/** The text that the model reads first. Harnesses cut it after 2 KiB. */
 function instructionsOf(tools: readonly OperatorTool[], missing: readonly OperatorTool[], project: string): string {
   const named = (some: readonly OperatorTool[]): string => some.map(({ name }) => name).join(', ')
   const lines = [
