@@ -125,10 +125,10 @@ function reasonAfter(before: WakeSubscription, status: SubscriptionStatus, resum
   return resumes || before.status === 'waiting' ? null : before.reason
 }
 
-/** The settings of a client of MCP are its own. It may be paused, and made active again. */
+/** A client decides its own settings. Its subscription may be paused, and made active again. */
 function requireOwnSettings({ harnessTarget }: WakeSubscription, { status: _, ...settings }: UpdateInput): void {
   const [field] = Object.keys(settings)
-  if (harnessTarget !== 'mcp-webhook' || field === undefined) return
+  if (!targets[harnessTarget].isOfClient || field === undefined) return
   throw new Problem('invalid-request', {
     field,
     detail: `${field}: the client of MCP that made this subscription decides this, with events/subscribe. Only its status can be changed here; or remove it.`,

@@ -9,8 +9,9 @@ import type { OutboundFetch, OutboundResponse } from '../security/outbound-fetch
 import type { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Attempt, DeliveryOrder, DeliveryResult } from '../wakes/channel.ts'
 import { attemptsKept, isLong, retryForSecondsOf, trimmed } from '../wakes/rules/retry-schedule.ts'
+import { targets } from '../words/targets.ts'
 import type { AttemptGate } from './attempt-gate.ts'
-import { type AttemptOutcome, afterAttempt, isDelivered, mcpStatuses } from './retry-policy.ts'
+import { type AttemptOutcome, afterAttempt, isDelivered } from './retry-policy.ts'
 
 /** The request of one attempt. */
 export interface WebhookRequest {
@@ -89,9 +90,9 @@ async function tryUntilDecided(
   tools.attempts.note(order, attempt, attempts.length)
   if (isDelivered(outcome)) return { outcome: 'delivered', reason: null, attempts }
   const firstAt = Date.parse(attempts[0]!.at)
-  const isMcp = subscription.kind === 'wake' && subscription.harnessTarget === 'mcp-webhook'
+  const refusesByEvent = subscription.kind === 'wake' && targets[subscription.harnessTarget].refusesByEvent
   const retryForSeconds = retryForSecondsOf(subscription)
-  const context = { now: clock.now(), firstAt, retryForSeconds, random, ...(isMcp ? { statuses: mcpStatuses } : {}) }
+  const context = { now: clock.now(), firstAt, retryForSeconds, random, refusesByEvent }
   const step = afterAttempt(outcome, attempts.length, context)
   if (step.next === 'delivered') return { outcome: 'delivered', reason: null, attempts }
   if (step.next === 'failed' && step.isOfEvent)

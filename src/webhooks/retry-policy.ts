@@ -19,8 +19,8 @@ interface RetryContext {
   readonly retryForSeconds?: number | undefined
   /** In [0, 1). */
   readonly random: () => number
-  /** The meaning of each status. Default: as for wakes. */
-  readonly statuses?: readonly StatusRule[]
+  /** True when a refusal is of the event alone. Default: false. */
+  readonly refusesByEvent?: boolean
 }
 
 /** True when an attempt delivered its event. */
@@ -30,7 +30,7 @@ export function isDelivered(outcome: AttemptOutcome): boolean {
 
 /** Returns what follows from the outcome of attempt number `attempt` (from 1). Source: S1-34, D4, D31. */
 export function afterAttempt(outcome: AttemptOutcome, attempt: number, context: RetryContext): NextStep {
-  const { rule, reason } = judge(outcome, context.statuses)
+  const { rule, reason } = judge(outcome, context.refusesByEvent ? statusRulesByEvent : statusRules)
   if (rule === 'delivered') return { next: 'delivered' }
   if (rule === 'unfit') return { next: 'failed', reason, isOfEvent: true }
   if (rule === 'rejected' || rule === 'failed') return { next: rule, reason }
@@ -80,10 +80,10 @@ const statusRules: readonly StatusRule[] = [
 ]
 
 /**
- * Of a client of MCP: "gone" and "too large" are about one event, and never end its subscription. Any other refusal may pass: the client
- * may not have stored the answer to its subscribe yet. Source: SEP-3415, webhook delivery.
+ * Of a receiver that refuses event by event: "gone" and "too large" are about one event. Any other refusal may pass: a client of MCP may not
+ * have stored the answer to its subscribe yet. Source: SEP-3415, webhook delivery.
  */
-export const mcpStatuses: readonly StatusRule[] = [
+const statusRulesByEvent: readonly StatusRule[] = [
   { from: 200, to: 299, rule: 'delivered' },
   { from: 410, to: 410, rule: 'unfit', reason: 'gone' },
   { from: 413, to: 413, rule: 'unfit' },

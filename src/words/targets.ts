@@ -15,13 +15,36 @@ interface Target {
   readonly connects: boolean
   /** The proof of a send that succeeds: that the receiver has it, or that it was written to a connection. Source: D14. */
   readonly evidence: 'delivered' | 'written' | null
+  /**
+   * True when a client makes and refreshes the subscription and decides its settings: nobody chooses the target by hand. It is no route among
+   * the others of its agent: it gets all that its client has chosen.
+   */
+  readonly isOfClient: boolean
+  /** True when its receiver keeps the cursor: each event goes alone, with the cursor that is safe to keep, and a gap is told. */
+  readonly keepsCursor: boolean
+  /** True when its receiver refuses event by event: no refusal degrades the subscription. */
+  readonly refusesByEvent: boolean
   /** The fields of `harnessTargetMetadata` that it cannot do without, each with what it is for. */
   readonly needs: { readonly [Field in 'url' | 'daemonSocketPath']?: string }
 }
 
+/** The properties of every target that whoever makes a subscription may name. */
+const own = { isOfClient: false, keepsCursor: false, refusesByEvent: false } as const
+const unsent = {
+  ...own,
+  route: 'none',
+  isGated: false,
+  isSigned: false,
+  hasChannel: false,
+  connects: false,
+  evidence: null,
+  needs: {},
+} as const
+
 /** Everything that depends on a harness target, and is not a channel's own code, is decided here. Source: S1-4, S1-43. */
 export const targets = {
   'mcp-notifications': {
+    ...own,
     route: 'mcp-notifications',
     isGated: false,
     isSigned: false,
@@ -31,6 +54,7 @@ export const targets = {
     needs: {},
   },
   'a2a-webhook': {
+    ...own,
     route: 'webhook',
     isGated: false,
     isSigned: true,
@@ -40,6 +64,7 @@ export const targets = {
     needs: { url: 'the address to POST wakes to' },
   },
   'bridge-daemon': {
+    ...own,
     route: 'bridge',
     isGated: true,
     isSigned: true,
@@ -48,7 +73,7 @@ export const targets = {
     evidence: 'delivered',
     needs: {},
   },
-  // Made and refreshed by a client of MCP, never chosen as a target. Its key is the client's.
+  // A webhook of a client of MCP. Its key is the client's.
   'mcp-webhook': {
     route: 'webhook',
     isGated: false,
@@ -56,26 +81,13 @@ export const targets = {
     hasChannel: true,
     connects: false,
     evidence: 'delivered',
+    isOfClient: true,
+    keepsCursor: true,
+    refusesByEvent: true,
     needs: {},
   },
-  disabled: {
-    route: 'none',
-    isGated: false,
-    isSigned: false,
-    hasChannel: false,
-    connects: false,
-    evidence: null,
-    needs: {},
-  },
-  none: {
-    route: 'none',
-    isGated: false,
-    isSigned: false,
-    hasChannel: false,
-    connects: false,
-    evidence: null,
-    needs: {},
-  },
+  disabled: unsent,
+  none: unsent,
 } as const satisfies Record<string, Target>
 
 /** How a subscription's wakes are sent. It never changes by itself. Source: S1-43, D1. */
@@ -88,8 +100,10 @@ export type DeliverableTarget = {
 
 export const harnessTargets = Object.keys(targets) as [HarnessTarget, ...HarnessTarget[]]
 /** The targets that whoever makes a subscription may name. */
-export type ChosenTarget = Exclude<HarnessTarget, 'mcp-webhook'>
-export const chosenTargets = harnessTargets.filter((target) => target !== 'mcp-webhook') as [
+export type ChosenTarget = {
+  [Name in HarnessTarget]: (typeof targets)[Name]['isOfClient'] extends true ? never : Name
+}[HarnessTarget]
+export const chosenTargets = harnessTargets.filter((target) => !targets[target].isOfClient) as [
   ChosenTarget,
   ...ChosenTarget[],
 ]

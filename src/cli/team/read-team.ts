@@ -1,6 +1,7 @@
 import { UsageError } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { AgentView, PermissionView, SubscriptionView } from '../../client/route-types.ts'
+import { targets } from '../../words/targets.ts'
 import { readPages } from '../run/read-pages.ts'
 
 /** The team of a project as its gateway has it. */
@@ -42,9 +43,9 @@ export async function readTeam(gateway: GatewayClient): Promise<KnownTeam> {
   return { project, agents, subscriptions: subscriptions.filter(isLasting), grants: grants.filter(isOfAgents) }
 }
 
-/** One that a session has opened ends with it, and one that has a reader, or a client of MCP, is made by that program, such as `rouse bridge`. */
+/** One that a session has opened ends with it, and one that has a reader, or is of a client, is made by that program, such as `rouse bridge`. */
 const isLasting = ({ sessionId, harnessTarget, harnessTargetMetadata }: SubscriptionView): boolean =>
-  sessionId === undefined && harnessTargetMetadata.reader === undefined && harnessTarget !== 'mcp-webhook'
+  sessionId === undefined && harnessTargetMetadata.reader === undefined && !targets[harnessTarget].isOfClient
 
 const isOfAgents = ({ grantor, grantee }: PermissionView): boolean =>
   grantor !== '@removed' && !grantee.endsWith('@removed')

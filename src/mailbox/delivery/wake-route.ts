@@ -14,9 +14,9 @@ interface WakeRoute {
   readonly coalesceMs: number
 }
 
-// A client of MCP has chosen events with arguments of its own: what it gets of an agent's mail is not known here.
+// A client has chosen events with arguments of its own: what it gets of an agent's mail is not known here.
 const delivering = harnessTargets.filter(
-  (target) => targets[target].evidence === 'delivered' && target !== 'mcp-webhook',
+  (target) => targets[target].evidence === 'delivered' && !targets[target].isOfClient,
 )
 const routesOf = statement<{ agentId: string }, { filters: string; coalesceMs: number }>(
   sql`select filters, min(coalesce_ms) as "coalesceMs" from subscription where agent_id = ${p('agentId')} and kind = 'wake'

@@ -70,9 +70,9 @@ export function sift(
   )
 }
 
-/** True when a subscription is a way to an agent among others. A push, and a client of MCP, get whatever they have asked for. */
+/** True when a subscription is a way to an agent among others. A push, and a client's own, get whatever they have asked for. */
 function isRoute(subscription: Subscription): subscription is WakeSubscription {
-  return subscription.kind === 'wake' && subscription.harnessTarget !== 'mcp-webhook'
+  return subscription.kind === 'wake' && !targets[subscription.harnessTarget].isOfClient
 }
 
 /** True when the cache has an event after a logId that may be for a subscription. Undefined: the cache does not reach back that far. */

@@ -1,4 +1,5 @@
 import type { PushSubscription, Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import { targets } from '../../words/targets.ts'
 
 /**
  * How events are sent: each by itself, as digests, or the first one after a quiet time by itself and the rest as a digest (`leading`, the
@@ -7,8 +8,7 @@ import type { PushSubscription, Subscription, WakeSubscription } from '../../reg
 type DeliveryForm = 'each' | 'digest' | 'leading'
 
 export function formOf(subscription: Subscription): DeliveryForm {
-  // Neither a push nor a client of MCP knows digests.
-  if (subscription.kind === 'push' || subscription.harnessTarget === 'mcp-webhook') return 'each'
+  if (subscription.kind === 'push' || targets[subscription.harnessTarget].keepsCursor) return 'each'
   if (subscription.resumeWithDigest) return 'digest'
   if (isLeading(subscription)) return 'leading'
   return subscription.coalesceMs > 0 ? 'digest' : 'each'

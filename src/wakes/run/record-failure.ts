@@ -1,6 +1,7 @@
 import type { NewEvent } from '../../log/event.ts'
 import { gatewayIdentity } from '../../registry/agents/identity.ts'
 import type { EventType } from '../../words/events.ts'
+import { targets } from '../../words/targets.ts'
 import type { DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import type { FailureStep } from '../rules/after-delivery.ts'
@@ -19,13 +20,13 @@ export async function recordFailure(
 ): Promise<void> {
   const { context, subscription, lease } = run
   const { id: subscriptionId, projectId } = subscription
-  const isMcp = subscription.kind === 'wake' && subscription.harnessTarget === 'mcp-webhook'
+  const keepsCursor = subscription.kind === 'wake' && targets[subscription.harnessTarget].keepsCursor
   await context.recorder.settled(lease)
   const before = lease.progress
   const isOurs = await context.db.transaction(async (tx) => {
     if (!(await advanceCursor(tx, lease, step.progress))) return false
     if (step.progress.failedInARow > 0) await keepFailing(tx, lease, before)
-    if (isMcp) await noteGap(tx, subscriptionId)
+    if (keepsCursor) await noteGap(tx, subscriptionId)
     await saveDelivery(tx, { subscriptionId, emission, attempts: result.attempts }, step.outcome)
     if (step.next === 'degrade') await degradeSubscription(tx, lease, step.reason)
     await context.append(tx, projectId, failureEvents(run, emission, result, step))

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { GrowthSignal } from '../../log/growth-signal.ts'
+import { targets } from '../../words/targets.ts'
 import { singleEmission } from '../content/emission.ts'
 import type { Pending } from '../read/pending.ts'
 import { maxInFlight } from '../rules/window.ts'
@@ -38,7 +39,7 @@ async function sendAhead(run: Run, sender: Sender, reader: PendingReader, width:
   setMaxListeners(3 * width, signal)
   const growth = new GrowthSignal(context.notifier, subscription.projectId)
   let { cursorLogId: after, lastEmittedLogId: previous } = lease.progress
-  const keepsCursor = subscription.kind === 'wake' && subscription.harnessTarget === 'mcp-webhook'
+  const keepsCursor = subscription.kind === 'wake' && targets[subscription.harnessTarget].keepsCursor
   // Its receiver keeps the cursor when it takes this one: then it is done too, if all before it are.
   const doneBefore = (logId: number): number => (inFlight.count === 0 ? logId : lease.progress.cursorLogId)
   try {

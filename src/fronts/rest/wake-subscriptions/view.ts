@@ -18,7 +18,7 @@ import type { EventType, Trigger } from '../../../words/events.ts'
 import type { PresenceState } from '../../../words/presence.ts'
 import type { ReceiptStep } from '../../../words/receipts.ts'
 import { reasonIn, sourceKind } from '../../../words/sender-view.ts'
-import type { HarnessTarget } from '../../../words/targets.ts'
+import { type HarnessTarget, targets } from '../../../words/targets.ts'
 import { instant } from '../instant.ts'
 
 /** A wake subscription as its owner sees it, without its key. Instants are ISO 8601. */
@@ -163,10 +163,10 @@ export function subscriptionView(
   }
 }
 
-/** The path of a URL of a client of MCP is as good as a secret: its origin says whose it is. */
+/** The path of a client's own URL is as good as a secret: its origin says whose it is. */
 function shownTarget({ harnessTarget, target }: WakeSubscription): WakeTarget {
   const { url, verifiedAt: _, ...rest } = target
-  if (harnessTarget !== 'mcp-webhook' || url === undefined) return target
+  if (!targets[harnessTarget].isOfClient || url === undefined) return target
   return { ...rest, url: new URL(url).origin }
 }
 
