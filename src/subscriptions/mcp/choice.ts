@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Problem } from '../../errors.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import { initialWakeState, type WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { mcpEventRules } from '../../wakes/rules/mcp-events.ts'
 import {
   type McpEventArguments,
@@ -9,6 +10,7 @@ import {
   type McpEventName,
   mcpEventNames,
 } from '../../words/mcp-events.ts'
+import { subjectsFor } from '../target-input.ts'
 
 /** Returns the types that a caller may subscribe to. Peers and keys of other kinds have none. Pure. */
 export function eventTypesFor({ kind }: Pick<Caller, 'kind'>): readonly McpEventName[] {
@@ -27,6 +29,34 @@ export function requireEventType(caller: Pick<Caller, 'kind'>, name: string): Mc
 
 export function choiceOf(caller: Caller, name: McpEventName, given: McpEventArguments): McpEventChoice {
   return { name, arguments: given, self: caller.identity }
+}
+
+/** Returns the subscription of a caller to what it has chosen, not stored yet. A poll reads as this one. Pure. */
+export function subscriptionTo(caller: Caller, choice: McpEventChoice): WakeSubscription {
+  const { id: agentId, projectId, keyId } = caller
+  const { includeOwn } = choice.arguments
+  return {
+    ...initialWakeState,
+    id: '',
+    kind: 'wake',
+    projectId,
+    agentId,
+    audience: agentId,
+    trigger: mcpEventRules[choice.name].trigger,
+    filters: {},
+    harnessTarget: 'mcp-webhook',
+    target: { mcpEvent: choice, ...(includeOwn ? { includeOwn } : {}), ...subjectsFor(caller) },
+    coalesceMs: 0,
+    signingKey: null,
+    status: 'active',
+    reason: null,
+    cursorLogId: 0,
+    sessionId: null,
+    keyId,
+    managedBy: null,
+    createdAt: 0,
+    updatedAt: 0,
+  }
 }
 
 /**

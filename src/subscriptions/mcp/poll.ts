@@ -4,13 +4,12 @@ import type { LogEvent } from '../../log/event.ts'
 import { GrowthSignal } from '../../log/growth-signal.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
-import { initialWakeState, type WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { type McpEvent, mcpEventData, mcpEventId } from '../../wakes/content/mcp-event.ts'
 import { readPending } from '../../wakes/read/pending.ts'
-import { mcpEventRules } from '../../wakes/rules/mcp-events.ts'
 import { type McpEventChoice, mcpEventCursor } from '../../words/mcp-events.ts'
 import type { SubscriptionContext } from '../context.ts'
-import { subjectsFor } from '../target-input.ts'
+import { subscriptionTo } from './choice.ts'
 import { startPosition, type Wanted } from './start-position.ts'
 
 interface PollInput extends Wanted {
@@ -46,7 +45,7 @@ export async function pollEvents(
 ): Promise<Polled> {
   const { db, clock, notifier } = context
   const { projectId } = caller
-  const reader = readerOf(caller, input.choice)
+  const reader = subscriptionTo(caller, input.choice)
   const endsAt = clock.now() + input.timeoutMs
   const growth = input.timeoutMs > 0 ? new GrowthSignal(notifier, projectId) : undefined
   try {
@@ -82,33 +81,5 @@ function occurrence(reader: WakeSubscription, event: LogEvent, choice: McpEventC
     name: choice.name,
     timestamp: isoTime(event.createdAt),
     data: mcpEventData(choice, event, target.withoutSubjects === true),
-  }
-}
-
-/** A subscription that is not stored: what a poll reads as. */
-function readerOf(caller: Caller, choice: McpEventChoice): WakeSubscription {
-  const { id: agentId, projectId, keyId } = caller
-  const { includeOwn } = choice.arguments
-  return {
-    ...initialWakeState,
-    id: '',
-    kind: 'wake',
-    projectId,
-    agentId,
-    audience: agentId,
-    trigger: mcpEventRules[choice.name].trigger,
-    filters: {},
-    harnessTarget: 'mcp-webhook',
-    target: { mcpEvent: choice, ...(includeOwn ? { includeOwn } : {}), ...subjectsFor(caller) },
-    coalesceMs: 0,
-    signingKey: null,
-    status: 'active',
-    reason: null,
-    cursorLogId: 0,
-    sessionId: null,
-    keyId,
-    managedBy: null,
-    createdAt: 0,
-    updatedAt: 0,
   }
 }

@@ -12,21 +12,19 @@ import {
   listMcpSubscriptions,
   lockMcpSubscription,
 } from '../../registry/subscriptions/mcp-store.ts'
-import { initialWakeState, type WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import {
   countSubscriptions,
   deleteSubscription,
   insertSubscription,
 } from '../../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../../storage/database.ts'
-import { mcpEventRules } from '../../wakes/rules/mcp-events.ts'
 import { makeDueNow } from '../../wakes/store/due-store.ts'
 import { type McpEventChoice, mcpEventCursor, mcpEventTtl } from '../../words/mcp-events.ts'
 import type { SubscriptionContext } from '../context.ts'
 import { subscriptionEvent } from '../subscription-event.ts'
-import { subjectsFor } from '../target-input.ts'
 import { requireCallback } from './callback.ts'
-import { mcpSubscriptionId } from './choice.ts'
+import { mcpSubscriptionId, subscriptionTo } from './choice.ts'
 import { type DeliveryStatus, deliveryStatusOf } from './delivery-status.ts'
 import { refreshed } from './refresh.ts'
 import { startPosition, type Wanted } from './start-position.ts'
@@ -120,42 +118,20 @@ async function made(
   caller: Caller,
   given: Given,
 ): Promise<Omit<McpSubscribed, 'id' | 'deliveryStatus'> & { readonly id: string }> {
-  const { projectId, keyId, id: agentId } = caller
+  const { projectId, id: agentId } = caller
   const { choice, url, secret, mcpId, verifiedAt } = given
   await requireRoomFor(tx, caller)
   const head = await lockLog(tx, projectId)
   const { logId, isCut } = await startPosition(tx, projectId, given, tx.now)
   const id = newSubscriptionId()
   const expiresAt = expiryOf(given, tx.now)
-  const { includeOwn } = choice.arguments
+  const chosen = subscriptionTo(caller, choice)
   await insertSubscription(tx, {
-    ...initialWakeState,
+    ...chosen,
     id,
-    kind: 'wake',
-    projectId,
-    agentId,
-    audience: agentId,
-    trigger: mcpEventRules[choice.name].trigger,
-    filters: {},
-    harnessTarget: 'mcp-webhook',
-    target: {
-      url,
-      mcpEvent: choice,
-      verifiedAt,
-      maxInFlight: inFlight,
-      retryForSeconds,
-      ...(includeOwn ? { includeOwn } : {}),
-      ...subjectsFor(caller),
-    },
-    coalesceMs: 0,
+    target: { ...chosen.target, url, verifiedAt, maxInFlight: inFlight, retryForSeconds },
     signingKey: context.secrets.seal(secret, id),
-    status: 'active',
-    reason: null,
     cursorLogId: logId,
-    dueAt: null,
-    sessionId: null,
-    keyId,
-    managedBy: null,
     parkedUntil: await parkedUntilOf(tx, agentId),
     mcpId,
     expiresAt,
@@ -164,7 +140,7 @@ async function made(
   })
   if (logId < head) await makeDueNow(tx, id)
   await context.append(tx, projectId, [
-    subscriptionEvent('subscription.created', caller, { id, agentId }, { harnessTarget: 'mcp-webhook' }),
+    subscriptionEvent('subscription.created', caller, { id, agentId }, { harnessTarget: chosen.harnessTarget }),
   ])
   const refreshBefore = new Date(expiresAt).toISOString()
   return { id, refreshBefore, cursor: mcpEventCursor(projectId, logId), truncated: isCut }
