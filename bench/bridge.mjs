@@ -60,7 +60,7 @@ async function run(count, wakes, idleSeconds) {
       bridged.push(await bridgedWake(gateway, bridge, agents[(index * 7) % count], `wake ${index}`))
       direct.push(await plain.wake(`wake ${index}`))
     }
-    // What the wakes have left to do is done.
+    // Waits until the work that the wakes have left is done.
     await new Promise((resolve) => setTimeout(resolve, 3_000))
     const before = cpuSeconds(bridge.pid)
     await new Promise((resolve) => setTimeout(resolve, idleSeconds * 1_000))

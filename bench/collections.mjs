@@ -1,4 +1,4 @@
-// How long V8's minor collections stop a server at a steady rate of requests, and how much they copy for each of them: what a
+// Measures the time for which V8's minor collections stop a server at a steady rate of requests, and what they copy for each: what a
 // request leaves behind stops the requests that come after it. Each server is a process of its own; the client is in this one.
 //   node bench/collections.mjs [--reps 3] [--seconds 20] [--rate 200] [--only rouse,sdk] [--quick]
 import { createInterface } from 'node:readline'

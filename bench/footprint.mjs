@@ -1,4 +1,4 @@
-// What one SendMessage leaves in the store: rows, entries and bytes of each table and index, and the pages of the write-ahead log that
+// Counts what one SendMessage leaves in the store: rows, entries and bytes of each table and index, and the pages of the write-ahead log that
 // its commit wrote. An agent sends to another over HTTP, one message at a time and 16 at a time.
 //   node bench/footprint.mjs [--rounds 9] [--messages 64] [--quick]
 import { closeSync, openSync, readSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// How long after a revocation on one gateway the streams of the key on another one end: two gateways in processes of their own, one
+// Measures the time from a revocation on one gateway to the end of the key's streams on another one: two gateways in processes of their own, one
 // PostgreSQL, the default bus (NOTIFY). Each time a new key, with one stream of events, is revoked.
 //   npm run build && node bench/revocation.mjs [--times 20] [--streams 1]
 import { runIfMain } from './lib/command.mjs'

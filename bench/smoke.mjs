@@ -1,4 +1,4 @@
-// Whether every measurement still runs: each in its smallest size, Rouse without its peers, so that nobody breaks what they wire
+// Checks that every measurement still runs: each in its smallest size, Rouse without its peers, so that nobody breaks what they wire
 // unseen. It takes one to two minutes and needs none of the packages of this folder. The figures mean nothing.
 //   npm run build && node bench/smoke.mjs [delivery sendMessage ...]
 import { say } from './lib/command.mjs'

@@ -1,4 +1,4 @@
-// How long from a client's SendMessage to the wake's arrival, and for a whole submitted → working → completed round trip,
+// Measures the time from a client's SendMessage to the wake's arrival, and that of a whole submitted → working → completed round trip,
 // one at a time on an idle gateway with coalescing window 0. The gateway is a process of its own, and answers after its own fdatasync.
 //   node bench/wake-latency.mjs [--reps 5] [--tasks 200] [--quick]
 import { startArrivals } from './lib/arrivals.mjs'

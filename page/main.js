@@ -38,7 +38,7 @@ const app = {
 }
 const root = document.querySelector('#app')
 
-/** What a view gets beside its data. */
+/** The tools that a view gets beside its data. */
 const tools = {
   act,
   reload: () => showPlace(),
@@ -131,7 +131,7 @@ async function showPlace(isReread = false) {
   draw()
 }
 
-/** Whether something has happened that the view may show. */
+/** True when something has happened that the view may show. */
 let isStale = false
 
 /** Reads the number of needs again, and the view where it is stale. A hidden tab keeps its number only. */

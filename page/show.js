@@ -57,7 +57,7 @@ const units = [
   ['s', 1_000],
 ]
 
-/** How long ago: `3 min`. */
+/** The time since an instant: `3 min`. */
 export function ageOf(iso, now = Date.now()) {
   const ms = Math.abs(now - Date.parse(iso))
   const [unit, unitMs] = units.find(([, one]) => ms >= one) ?? ['s', 1_000]

@@ -5,7 +5,7 @@ import { takeSignInCode } from './router.js'
 import { say } from './show.js'
 import { html, nothing } from './vendor/lit.js'
 
-/** Why the last link did not sign anybody in; null: it did, or there was none. */
+/** The reason why the last link did not sign anybody in; null: it did, or there was none. */
 let refusal = null
 
 /** Keeps the key of a sign-in link, if the address is one: the code leaves the address first. Returns whether it was one. */

@@ -4,9 +4,9 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** What may be shipped with an Apache-2.0 program, without a duty beyond its notice. */
+/** Licences that may be shipped with an Apache-2.0 program, without a duty beyond the notice. */
 const shipped = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
-/** What may be used to build and test, beside that. */
+/** Licences of tools to build and test, beside those. */
 const tools = [...shipped, 'MPL-2.0', 'Python-2.0', 'Unlicense']
 /** Packages whose manifest names no licence, and the one of their LICENSE file. */
 const ofFile = { '@a2a-js/sdk@0.2.5': 'Apache-2.0', '@a2a-js/sdk@0.3.0': 'Apache-2.0' }

@@ -77,7 +77,7 @@ test('imports point down, never up or sideways', () => {
   expect(wrong.map(({ file, target }) => `${file} -> ${target}`)).toEqual([])
 })
 
-/** What every program may import: its own rooms, tools, and the words that it shares with the gateway. */
+/** The imports that every program may have: its own rooms, tools, and the words that it shares with the gateway. */
 const openToPrograms = [
   ...programs,
   'public',

@@ -80,12 +80,12 @@ test('the script of protobufjs is not run', () => {
   expect(manifest.allowScripts.protobufjs).toBe(false)
 })
 
-/** Whether the installed npm has `--strict-allow-scripts`. An older npm would ignore the flag. */
+/** True when the installed npm has `--strict-allow-scripts`. An older npm would ignore the flag. */
 const npmDecides =
   execFileSync('npm', ['config', 'get', 'strict-allow-scripts'], { encoding: 'utf8' }).trim() === 'false'
 if (!npmDecides) console.warn('The installed npm does not check allowScripts: only the lock files are compared here.')
 
-/** What `npm ci` says of a manifest and a lock before it installs anything. It asks nobody, and writes nothing. */
+/** Returns the answer of `npm ci` to a manifest and a lock, before it installs anything. It asks nobody, and writes nothing. */
 function preflight(folder: string, manifest: Manifest) {
   using directory = dataDirectory()
   copyFileSync(join(root, folder, 'package-lock.json'), join(directory.path, 'package-lock.json'))

@@ -19,7 +19,7 @@ export function describeMachine() {
   return `Machine: ${facts.join(' · ')}`
 }
 
-/** How busy others keep the machine, from 0 to 1, over a moment in which this process rests. NaN where there is no /proc. */
+/** The share of the machine that others use, from 0 to 1, over a moment in which this process rests. NaN where there is no /proc. */
 export async function busyShare(overMs = 500) {
   const before = readTotals()
   await new Promise((resolve) => setTimeout(resolve, overMs))

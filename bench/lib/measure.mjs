@@ -70,7 +70,7 @@ async function observe({ sender, receiver, service, timed, work }) {
   return { ...result, count, accepted, records, account, received, cpu, serviceVersion: service?.version }
 }
 
-/** Whether every event arrived once and is on record; else the reason why the run counts for nothing. */
+/** Undefined when every event arrived once and is on record; else the reason why the run counts for nothing. */
 export function invalidity({ count, finished, accepted, records, received }) {
   if (!finished) return 'not everything was recorded in time'
   if (received.unique !== count || received.accepted !== count)

@@ -21,12 +21,12 @@ export function number(value, digits = 0) {
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits })
 }
 
-/** How busy others kept the machine just before the runs: above a few per cent, the numbers say little. */
+/** The share of the machine that others used just before the runs: above a few per cent, the numbers say little. */
 export function busyNote(runs) {
   return `Other processes used ${spread(runs.map((run) => run.busy * 100))} % of the machine before the runs.`
 }
 
-/** Whether the median reaches the bar. `bar` is `{ atLeast }` or `{ atMost }`; without one there is no verdict. */
+/** True when the median reaches the bar. `bar` is `{ atLeast }` or `{ atMost }`; without one there is no verdict. */
 export function verdict(values, bar) {
   const found = summary(values)
   if (!bar) return ['no bar', '–']

@@ -9,7 +9,7 @@ const connectionsPerReceiver = 64
 /** A clock that all processes of one machine share, in microseconds. */
 export const nowUs = () => Number(process.hrtime.bigint() / 1000n)
 
-/** How an event's text says when it was due, for the receiver to read. */
+/** The mark in an event's text that says when it was due, for the receiver to read. */
 export const stampPattern = /due=(\d+);/
 export const stamped = (dueAtUs) => `due=${dueAtUs}; the build is done, please look at it`
 export const plainText = 'the build of last night is done, please look at it'

@@ -55,7 +55,7 @@ const steps = [
   ['supersededAt', 'superseded'],
 ]
 
-/** How far one recipient has the message: each step with its time. */
+/** The steps of one recipient with the message, each with its time. */
 function chain({ agent, receipt, deliveryMethod, wake, held, ...times }) {
   return html`<li><strong>${line(agent)}</strong> ${chip(receipt)} ${steps.map(([field, word]) => (times[field] ? html`→ ${word} ${when(times[field])} ` : nothing))}
     <span class="dim">${deliveryMethod ? `by ${deliveryMethod}` : ''} ${wake ? html`wake: ${line(wake.step)} ${line(wake.detail)}` : nothing}

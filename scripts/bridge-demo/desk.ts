@@ -26,7 +26,7 @@ interface Desk extends AsyncDisposable {
   startTerminal(prompt: string): void
   screen(): string
   startBridge(): Promise<Child>
-  /** What `rouse bridge status` knows. */
+  /** The answer of `rouse bridge status`. */
   // biome-ignore lint/suspicious/noExplicitAny: the status as it is printed
   status(): any
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import type { Reply } from '../../test/real-harnesses/fake-model.ts'
 
-/** What the model is prompted for now, and what it says. `what`: `wake`, `found`, `working`, `completed`, `other`. */
+/** The prompt of the model now, and its answer. `what`: `wake`, `found`, `working`, `completed`, `other`. */
 interface Step {
   readonly what: string
   readonly reply: Reply

@@ -8,7 +8,7 @@ export interface Side {
 }
 
 interface Sides extends Disposable {
-  /** Why all of them are this machine; undefined: each is a network of its own. */
+  /** The reason why all of them are this machine; undefined: each is a network of its own. */
   readonly why: string | undefined
   readonly client: Side
   readonly gateway: Side

@@ -9,7 +9,7 @@ export interface Said {
   readonly refusal?: string | undefined
   /** The metadata of the refusal's ErrorInfo. */
   readonly metadata?: Record<string, string> | undefined
-  /** Whether the refusal is the request's fault, in the words of the binding. */
+  /** True when the refusal is the request's fault, in the words of the binding. */
   readonly isTheirs: boolean
 }
 

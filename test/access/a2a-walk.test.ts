@@ -30,7 +30,7 @@ function expected({ name, agent, scope, also, operator }: Operation, who: Who): 
   return agent === 'welcome' || name === 'ListTasks' ? 'ok' : 'hidden'
 }
 
-/** How each binding says it, by the detail that all of them carry. */
+/** The words of each binding for it, by the detail that all of them carry. */
 const words: Record<Exclude<Expected, 'ok'>, RegExp> = {
   unauthenticated: /Send the header|API key is unknown/,
   forbidden: /needs the scope|accepts messages only from its own project|operator key is not valid for the project/,

@@ -22,7 +22,7 @@ import { restOperations as restFuzz } from '../misuse/fuzz/rest-operations.ts'
 import { report, stream } from '../misuse/fuzz/socket-fuzzer.ts'
 import { fieldsIn, fieldsOf } from './fields.ts'
 
-/** Whether an operation of the fuzz run is a request of a route, as Express writes it. */
+/** True when an operation of the fuzz run is a request of a route, as Express writes it. */
 function isOf(route: string, { method, path }: Pick<Operation, 'method' | 'path'>): boolean {
   const pattern = route
     .replaceAll(/[.+]/g, '\\$&')

@@ -15,7 +15,7 @@ const callerOf = (who: Who) => ({ key: world.keyOf(who) ?? '', handle: who })
 const on = (method: 'GET' | 'DELETE', who: Who, headers: Record<string, string>) =>
   world.gateway.call(method, '/mcp', undefined, { key: world.keyOf(who), headers })
 
-/** What the row of a method lets a caller do with a session of its own. */
+/** Returns the answer to a caller about a session of its own, by the row of the method. */
 function expectedOf(method: 'GET' | 'DELETE', who: Who) {
   const operation = mcpOperations.find(({ route }) => route === `${method} /mcp`)!
   // A row of MCP is about a session of the caller, and every key may have one.

@@ -18,7 +18,7 @@ test('every tool has a call', () => {
   expect([...new Set(toolCases.map(({ tool }) => tool)), ...apart].sort()).toEqual(tools.map(({ name }) => name).sort())
 })
 
-/** What the row lets a caller do: the tool has no access of its own. */
+/** Returns the answer to a caller by the row: the tool has no access of its own. */
 function expectedOf({ row, atHome }: ToolCase, who: Who): Expected {
   const operation = restOperations.find(({ name }) => name === row)!
   return expected(operation, who, { ...restCases[row]!, ...(atHome ? { atHome } : {}) })

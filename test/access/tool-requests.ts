@@ -7,7 +7,7 @@ export interface ToolCase {
   readonly tool: string
   /** The name of the row. */
   readonly row: string
-  /** What the tool asks is about the caller's own, or its own project's, where the route could name another's. */
+  /** The tool asks about the caller's own, or its own project's, where the route could name another's. */
   readonly atHome?: true
   /** The arguments, about something of donna's that was made for it. */
   readonly plant: (world: World) => Promise<JsonObject>

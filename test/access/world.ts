@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
 /**
- * Who calls. `mike`: another agent of the project. `gina`: one with donna's permissions. `zoe`: an agent of another project.
+ * The callers. `mike`: another agent of the project. `gina`: one with donna's permissions. `zoe`: an agent of another project.
  * `viewer`: an operator who reads. `manager`: an operator of donna's project alone. `manager elsewhere`: one of zoe's project alone.
  * `donna, by token`: a token of a trusted issuer, with all the scopes of donna's key.
  */

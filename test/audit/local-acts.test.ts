@@ -23,7 +23,7 @@ async function auditOf(gateway: TestGateway) {
   return body.records.filter(({ front }: { front: string }) => front === 'cli')
 }
 
-/** What a gateway knows of commands, once it knows of this many. */
+/** Returns the commands that a gateway knows of, once it knows of this many. */
 async function acts(gateway: TestGateway, count: number, clock?: FakeClock) {
   return until(
     () => {

@@ -11,7 +11,7 @@ const scriptFor = async (shell: string) => {
   return stdout
 }
 
-/** What bash offers after these words, the last of which is being typed. */
+/** Returns the words that bash offers after these, the last of which is being typed. */
 async function offered(words: string[]): Promise<string[]> {
   using directory = dataDirectory()
   const path = join(directory.path, 'rouse.bash')

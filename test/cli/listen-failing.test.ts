@@ -171,7 +171,7 @@ test('a listener whose subscription is degraded says so and how to mend it, and 
   expect(said).toContain(`at once with: rouse sub update ${subscriptionId} --status active`)
   become('true')
   const before = runs()
-  // What was missed comes as one digest.
+  // The events that were missed come as one digest.
   await advanceUntil(clock, 1_000, runs, (count) => count > before)
   await until(
     async () => (await ownOf(gateway, donna)).status,

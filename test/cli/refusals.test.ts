@@ -57,7 +57,7 @@ test('a refusal for want of rights says whose key it was, and from where', async
   expect(other.stderr).toContain('  --project: @donna belongs to project default')
 })
 
-// What is refused, and which words of the REST API the refusal must not have.
+// The calls that are refused, and the words of the REST API that the refusal must not have.
 test.each<[string[], RegExp, RegExp]>([
   [['task', 'show', 'nope'], /`rouse task list` lists/, /GET/],
   [

@@ -1,7 +1,7 @@
 import { runCli } from '../../src/cli/run/run.ts'
 import type { Io } from '../../src/client/io.ts'
 
-/** What a test replaces beside the environment; `columns` makes it a terminal, `errorColumns` standard error. */
+/** The parts that a test replaces beside the environment; `columns` makes it a terminal, `errorColumns` standard error. */
 type World = Pick<Io, 'fetch' | 'stdin' | 'input' | 'ask' | 'askSecret' | 'columns' | 'errorColumns' | 'isTerminal'>
 
 export interface Terminal {

@@ -101,7 +101,7 @@ const silence: readonly NewEvent[] = [
 const subscriptionId = 'WAKE_SUB:3f0c9a52-7d41-4e8b-9c2d-5a1b6e7f8091'
 const need = { agent: '@donna', since: '2026-04-26T10:00:00.000Z', subscriptionId } as const
 
-/** What operators are told of what waits for them, where one has subscribed to it. */
+/** The events for operators about what waits for them, where one has subscribed to it. */
 const needs: readonly NewEvent[] = [
   raisedEvent({ kind: 'failing', ...need, text: '1 event has failed (http-503). After 3 nothing more is sent.' }),
   raisedEvent({ kind: 'degraded', ...need, text: '3 events failed in a row; the last: http-503' }),

@@ -89,7 +89,7 @@ interface Measured {
   rssMiB: number
 }
 
-/** How long a wake takes from the commit of its event, and the most memory that the gateway held meanwhile. */
+/** The time that a wake takes from the commit of its event, and the most memory that the gateway held meanwhile. */
 async function measure(gateway: ProcessGateway, inbox: Inbox, { id }: Watch): Promise<Measured> {
   const before = inbox.of(id).length
   let rssMiB = 0

@@ -9,7 +9,7 @@ interface LittleRoom extends Disposable {
   readonly dataDir: string
   fill(gateway: ProcessGateway): void
   free(gateway: ProcessGateway): void
-  /** Whether the place is still full for a new process. */
+  /** True when the place is still full for a new process. */
   readonly outlivesProcess: boolean
 }
 

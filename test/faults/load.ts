@@ -42,7 +42,7 @@ export class Load {
     this.#senders = options.senders.map((sender) => ready.then(() => this.#run(sender)))
   }
 
-  /** How many messages were accepted, each under a key of its own. */
+  /** The number of messages that were accepted, each under a key of its own. */
   get acceptedCount(): number {
     return this.acknowledged.size
   }

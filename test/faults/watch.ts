@@ -35,7 +35,7 @@ export async function watch(
   const { id } = await client.subscribe(agent, receiverUrl + name.replaceAll(/\W+/g, '-'), {
     trigger,
     filters,
-    // What the log has is what must arrive, an agent's own moves too.
+    // Everything in the log must arrive, an agent's own moves too.
     metadata: { includeOwn: true, ...metadata },
   })
   return { name, id, agent, trigger, priority, inOrder: metadata.maxInFlight === undefined }

@@ -55,7 +55,7 @@ async function sessionOf(address: string, options: ConnectionOptions) {
   return { first, session: await session }
 }
 
-/** How often a port that closes the connection has sent something on it before. */
+/** The number of times that a port which closes the connection has sent something on it before. */
 async function saidBy(address: string, options: ConnectionOptions): Promise<number> {
   const socket = await handshake(address, options).catch(() => undefined)
   let said = 0

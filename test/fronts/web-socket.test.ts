@@ -207,7 +207,7 @@ describe('a message of the client', () => {
       const drained = new Promise((resolve) => connection.socket.once('drain', resolve))
       if (!connection.socket.write(flood)) await Promise.race([drained, connection.closed])
     }
-    // What the buffers of the system take.
+    // The buffers of the system take no more than this.
     expect(sent).toBeLessThan(50_000_000)
     expect((await gateway.call('GET', '/v1/whoami', undefined, { key: donna.key })).status).toBe(200)
   })

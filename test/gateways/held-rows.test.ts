@@ -79,7 +79,7 @@ test('a store that does not answer makes /readyz fail within a few seconds', asy
   await hold('lock table project in access exclusive mode')
   const startedAt = servedMs()
   const { status, body } = await gateway.call('GET', '/readyz')
-  // What the gateway writes by itself may wait for the same lock, and other writes after it.
+  // A write of the gateway itself may wait for the same lock, and other writes after it.
   const writes = expect.any(Boolean)
   expect([status, body]).toEqual([503, { status: 'not-ready', store: false, writes, dispatcher: true, clock: true }])
   expect(servedMs() - startedAt).toBeLessThan(4_000)

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
 import { startTwo } from './two-gateways.ts'
 
-/** How long a revocation on one gateway may take to have its effect on another. */
+/** The time that a revocation on one gateway may take to have its effect on another. */
 const withinMs = 1_000
 
 test('a revocation on one gateway ends calls on the other within a second, on every binding', async () => {

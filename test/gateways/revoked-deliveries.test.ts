@@ -9,9 +9,9 @@ import { startTwo } from './two-gateways.ts'
 
 /** The receivers ask for this wait. It is short enough for the run to wait itself, and its gateway keeps the lease. */
 const retryAfterSeconds = 3
-/** How long after the answer to a revocation an attempt may arrive that had begun before it. */
+/** The time after the answer to a revocation in which an attempt may arrive that had begun before it. */
 const inFlightMs = 500
-/** How long a revocation on one gateway may take to stop what another has begun. */
+/** The time that a revocation on one gateway may take to stop what another has begun. */
 const withinMs = 1_000
 
 const unavailable = (res: ServerResponse): void => {
@@ -34,7 +34,7 @@ async function startTrusting(env: Record<string, string>) {
     b: two.b,
     issuer,
     startAnother: () => two.start(),
-    /** How many gateways have a lease of a subscription now, and how many subscriptions are leased. */
+    /** The number of gateways that have a lease of a subscription now, and of subscriptions that are leased. */
     async leased() {
       const sql = 'select lease_owner as owner from subscription where lease_owner is not null'
       const owners = (await besideStore(two.dataDir, sql)).map(({ owner }) => `${owner}`.split('.')[0])
@@ -126,7 +126,7 @@ test.each(buses)('nothing that hangs on a revoked key is tried again by another 
   const answeredAt = Date.now()
   expect(answers.map(({ status }) => status)).toEqual([204, 204, 204, 204])
   receivers.letGo()
-  // What the revocations do not concern is tried again, at the times of all.
+  // A delivery that the revocations do not concern is tried again, at the times of all.
   for (const own of [ownWake, ownPush]) await own.waitFor(own.wakes.length + 1)
   await pause(inFlightMs)
   const late = revoked.map(({ wakes }) => wakes.filter(({ at }) => at > answeredAt + inFlightMs).length)

@@ -83,7 +83,7 @@ export class FakeClients implements LocalClients {
   }
 }
 
-/** What an adapter is made of, with its notes. */
+/** The context of an adapter, with its notes. */
 export function contextOf(over: Partial<AdapterContext> = {}) {
   const notes: string[] = []
   const clients = new FakeClients()

@@ -11,7 +11,7 @@ import { halfSent } from '../support/half-sent.ts'
 import { onPostgres, storeEnv } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
-/** How soon an ended key is refused, in ms. */
+/** The time until an ended key is refused, in ms. */
 const withinMs = 1_000
 
 async function rotate(gateway: TestGateway, ...flags: string[]) {

@@ -10,7 +10,7 @@ import { readWakes } from '../support/wake-reader.ts'
 import { openWakeSocket } from '../support/wake-socket.ts'
 import { startTrusting } from './trusting.ts'
 
-/** How long after the expiry of its key a call may be open. */
+/** The time that a call may be open after the expiry of its key. */
 const withinMs = 1_000
 /** The end is between two passes of every sweep that ends calls: those of the keys are 15 s apart, and `keyCheck` is 60 s. */
 const lifeMs = 77_000

@@ -12,7 +12,7 @@ import { startTrusting } from './trusting.ts'
 
 // The attack: a request whose key is good when it begins, and whose body arrives after the key has expired.
 
-/** How long the credentials here are accepted, in ms: less than until a sweep ends an expired key as a revocation does. */
+/** The time that the credentials here are accepted, in ms: less than until a sweep ends an expired key as a revocation does. */
 const lifeMs = 10_000
 
 const sent = {

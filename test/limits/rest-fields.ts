@@ -28,7 +28,7 @@ interface RestField {
   readonly routes: readonly string[]
 }
 
-/** What clients may fill as they like. It is measured whole, as JSON. */
+/** The contents that clients may fill as they like. Each is measured whole, as JSON. */
 const contents: readonly [RegExp, string][] = [
   [/(^|\.)parts\[\]\.(text|raw|url|data|metadata|\*)(\.\*)?$/, '`body`, `contentDepth`'],
   [/(^|\.)(message|artifact|artifacts\[\])\.(metadata|\*)(\.\*)?$/, '`body`, `contentDepth`'],

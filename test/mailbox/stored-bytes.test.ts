@@ -10,7 +10,7 @@ import { openOffice } from './office.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const others = Array.from({ length: 20 }, (_, n) => `agent-${n}`)
-/** What the sender has stored beside the mail: a sum that is given back twice cannot hide below zero. */
+/** The bytes that the sender has stored beside the mail: a sum that is given back twice cannot hide below zero. */
 const before = 1_000_000
 const allDelivered = statement(sql`update message_recipient set delivered_at = 1`)
 

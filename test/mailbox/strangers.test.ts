@@ -8,7 +8,7 @@ import { endSession, insertSession } from '../../src/registry/sessions/session-s
 import type { Database, Reader, Transaction } from '../../src/storage/database.ts'
 import { type Office, openOffice } from './office.ts'
 
-/** What reached the gateway from its store: rows, those within write transactions among them, and how many of these there were. */
+/** The answers that reached the gateway from its store: rows, those within write transactions among them, and how many of these there were. */
 interface Counted {
   rows: number
   rowsInside: number

@@ -105,7 +105,7 @@ test.each(Object.keys(attacks))(
     await dispatcher.close()
     const peak = peakMb(gateway.pid)
     console.log(`${name}: ${peak} MB, answers ${[...new Set(statuses)]}`)
-    // What waits too long is refused, and on a busy machine also what comes while the loop is late.
+    // A request that waits too long is refused, and on a busy machine also one that comes while the loop is late.
     expect(statuses.filter((status) => ![200, 201, 429, 503].includes(status))).toEqual([])
     expect(peak).toBeLessThanOrEqual(memoryMaxMb)
     expect((await gateway.kill('SIGTERM')).code).toBe(0)

@@ -29,7 +29,7 @@ const kinds = Object.keys(waitMax) as (keyof Waits)[]
 const rows = [`| attack | ${kinds.join(' | ')} | loop | memory |`, `| --- |${' --- |'.repeat(kinds.length + 2)}`]
 afterAll(() => console.log([`misuse on ${engine}, ${seconds} s each, quiet → attacked, ms`, ...rows].join('\n')))
 
-/** What the others felt, and the longest piece of work of the gateway's event loop meanwhile. */
+/** The waits of the others, and the longest piece of work of the gateway's event loop meanwhile. */
 type Felt = Record<keyof Waits | 'loop', number>
 
 const names = (Object.keys(attacks) as AttackName[]).filter((name) => !chosen || chosen.includes(name))

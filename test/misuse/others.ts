@@ -5,7 +5,7 @@ import type { ProcessGateway } from '../support/process-gateway.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
-/** How long each request of the others took, in ms from the instant at which it should have left. */
+/** The time of each request of the others, in ms from the instant at which it should have left. */
 export interface Waits {
   readonly send: number[]
   readonly wake: number[]

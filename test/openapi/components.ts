@@ -7,7 +7,7 @@ function header(name: string, description: string, schema: Schema = text): objec
   return { name, in: 'header', description, schema }
 }
 
-/** What requests may have. */
+/** The parameters that requests may have. */
 export const parameters: Readonly<Record<string, object>> = {
   'Rouse-Project': header('Rouse-Project', 'The project in which an operator acts. Default: `default`.'),
   'Rouse-Session': header('Rouse-Session', 'The session of the caller. Where it has ended, the call is refused.'),
@@ -39,7 +39,7 @@ export const parameters: Readonly<Record<string, object>> = {
   },
 }
 
-/** What a wake has beside its body. Source: S1-33, D2. */
+/** The headers that a wake has beside its body. Source: S1-33, D2. */
 export const wakeParameters: Readonly<Record<string, object>> = {
   'X-Neo-Wake-Signature': header(
     'X-Neo-Wake-Signature',
@@ -54,7 +54,7 @@ export const wakeParameters: Readonly<Record<string, object>> = {
   'webhook-signature': header('webhook-signature', 'One signature for each key that is in use (Standard Webhooks).'),
 }
 
-/** What answers may have. */
+/** The headers that answers may have. */
 export const headers: Readonly<Record<string, object>> = {
   ETag: { description: 'The version. Of a task: for `If-Match` only.', schema: text },
   Location: { description: 'Where the new resource is.', schema: text },

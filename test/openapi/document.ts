@@ -132,7 +132,7 @@ function successOf(route: AnyRoute, note: Note, path: string, answer: Schema | u
   }
 }
 
-/** Whether a call may be repeated under a key. A stream cannot be. */
+/** True when a call may be repeated under a key. A stream cannot be. */
 const isKeyed = ({ route, operation }: AnyRoute): boolean => isAct(operation) && !route.startsWith('GET ')
 
 /** The inbox lists the mail itself, and the reader of the stream of wakes is not the harness. */

@@ -1,6 +1,6 @@
 import type { OpenAnswers, RestApi } from '../../src/fronts/rest/table.ts'
 
-/** What a handler does with headers and statuses, which its declaration does not say. */
+/** The headers and statuses of a handler that its declaration does not name. */
 export interface Note {
   /** Another status of a success: nothing new was made. */
   readonly also?: 200

@@ -90,7 +90,7 @@ interface MessageStatusChangedPayload {
   readonly changedAt: string
 }
 
-/** What became of a wake that the agent's mail caused. */
+/** The outcome of a wake that the agent's mail caused. */
 interface ReceiptPayload {
   readonly messageId: string
   readonly taskId?: string
@@ -174,7 +174,7 @@ interface HeartbeatPulsePayload {
   readonly unread: number
   readonly openTasks: number
   readonly oldestAt: string | null
-  /** What to do first, for a model. */
+  /** The first thing to do, for a model. */
   readonly next: string
   /** The size of the conversation, where the harness tells. */
   readonly contextTokens?: number

@@ -79,7 +79,7 @@ export async function violationsIn(page: Page): Promise<string[]> {
   return found as string[]
 }
 
-/** Whether a page can be scrolled sideways. */
+/** True when a page can be scrolled sideways. */
 export function isTooWide(page: Page): Promise<boolean> {
   return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
 }

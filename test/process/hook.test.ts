@@ -6,7 +6,7 @@ import { atTestEnd } from '../support/ends.ts'
 import { startGateway } from '../support/gateway.ts'
 import { rouseWords } from '../support/program/rouse-words.ts'
 
-/** What Codex 0.169 gives to the hook of a prompt. */
+/** The input that Codex 0.169 gives to the hook of a prompt. */
 const prompt = {
   session_id: '019a-thread',
   transcript_path: '/home/u/.codex/sessions/r.jsonl',

@@ -18,7 +18,7 @@ const staying: readonly [RegExp, RegExp][] = [
   [/^npx rouse listen/, /Listening to/],
 ]
 
-/** What the reader sees, where more than success is promised. */
+/** The text that the reader sees, where more than success is promised. */
 const shown: readonly [RegExp, RegExp][] = [
   [/task list/, /submitted/],
   [/task move .* working/, /working/],
@@ -112,7 +112,7 @@ async function stateOf(url: string, directory: string, task: string): Promise<un
   return ((await (await call(url, directory, `/v1/tasks/${task}`)).json()) as { state: string }).state
 }
 
-/** What still runs of all that the README has started. */
+/** The processes that still run of all that the README has started. */
 function running(): string[] {
   const pids = process.platform === 'linux' ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []
   return pids.filter((pid) => {

@@ -19,7 +19,7 @@ const root = resolve(import.meta.dirname, '../..')
 /** Programs that the README starts and that no machine of ours has. */
 export const vendors = ['claude', 'codex', 'opencode']
 
-/** What a reader has after cloning and installing. */
+/** The folder that a reader has after cloning and installing. */
 interface FreshCopy {
   readonly directory: string
   readonly env: Record<string, string>

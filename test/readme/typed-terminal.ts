@@ -74,7 +74,7 @@ export class TypedTerminal {
   }
 }
 
-/** How it ended. Errors: it stays. */
+/** Returns its exit code, or its signal. Errors: it stays. */
 async function ended({ child, exited }: Run): Promise<number | NodeJS.Signals> {
   const late = new AbortController()
   const tooLate = sleep(endMaxMs, undefined, { signal: late.signal }).then(() => {

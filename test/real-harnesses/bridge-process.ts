@@ -18,7 +18,7 @@ export interface BridgeStep {
   readonly detail?: string
 }
 
-/** Whether a step says that the wake is held, for a reason like that. */
+/** True when a step says that the wake is held, for a reason like that. */
 export const isHeld =
   (reason: RegExp) =>
   ({ step, detail = '' }: BridgeStep): boolean =>
@@ -47,7 +47,7 @@ export async function startBridgeProcess(place: Place) {
       .map((line) => JSON.parse(line) as BridgeStep)
   const bridge = {
     steps,
-    /** What it says to its user. */
+    /** The lines that it prints for its user. */
     notes: () => printed.stderr,
     /** Resolves when it has said this, with all that it has said. */
     says: (pattern: RegExp, timeoutMs?: number) =>
@@ -66,7 +66,7 @@ export async function startBridgeProcess(place: Place) {
     },
     /** Calls back at each step, as soon as it is printed. */
     onStep: (listener: (step: BridgeStep) => void) => void listeners.push(listener),
-    /** What is not said any more cannot be read: `kill -9`. */
+    /** Ends it with `kill -9`: it says nothing more. */
     kill: () => void child.kill('SIGKILL'),
     exited,
     async [Symbol.asyncDispose]() {

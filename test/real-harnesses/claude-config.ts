@@ -8,7 +8,7 @@ interface Place {
 
 const apiKey = 'sk-ant-api03-0000000000000000000000000000'
 
-/** What Claude Code asks a new user is answered, and its model is the one at the address. */
+/** A configuration that answers what Claude Code asks a new user. Its model is the one at the address. */
 export function prepareClaude(office: Place, claude: string, model: string): void {
   Object.assign(office.env, {
     CLAUDE_CONFIG_DIR: office.at('claude'),

@@ -11,7 +11,7 @@ import { startFakeModel } from './fake-model.ts'
 import { cacheDirectory } from './programs.ts'
 import { Terminal } from './terminal.ts'
 
-/** What Codex shows when it waits for its user, in 0.169. */
+/** The lines that Codex shows when it waits for its user, in 0.169. */
 export const screens = { ready: 'Ask Codex to do anything', approval: 'Would you like to run' } as const
 
 /** A home of the real Codex, with a model whose prompts steer it: `HOLD` waits for `release`, `ASK` wants a command approved. */

@@ -50,7 +50,7 @@ describe.skipIf(codex === undefined)('Codex', () => {
 
     expect(await office.rouse('uninstall', 'codex')).toMatchObject({ code: 0 })
     expect(existsSync(office.at('codex/hooks.json'))).toBe(false)
-    // What the user trusted is the user's.
+    // The trust that the user gave stays the user's.
     const { hooks, ...rest } = parseToml(office.read('codex/config.toml')) as Record<string, unknown>
     expect(rest).toEqual(parseToml(original))
     expect(hooks).toBeDefined()

@@ -9,7 +9,7 @@ export interface ModelRequest {
   readonly text: string
 }
 
-/** What the model says: a text, or the call of a tool. Codex puts the tools of a server into a namespace. */
+/** The answer of the model: a text, or the call of a tool. Codex puts the tools of a server into a namespace. */
 export type Reply =
   | { readonly text: string }
   | { readonly tool: string; readonly namespace?: string; readonly input: JsonObject }

@@ -7,13 +7,13 @@ export interface Turn {
   readonly results: readonly string[]
 }
 
-/** What is particular to a harness: how its model calls one of our tools, and something that it asks its user about. */
+/** The parts that differ between harnesses: how its model calls one of our tools, and something that it asks its user about. */
 export interface Dialect {
   readonly tool: (name: string, input: JsonObject) => Reply
   readonly askUser: Reply
 }
 
-/** What the model answers mail with. */
+/** The answer of the model to mail. */
 export const answerBody = 'Done, says the model.'
 
 /**
@@ -42,7 +42,7 @@ export async function startMailModel(dialect: Dialect) {
     release,
     /** Calls back when the model is prompted, before it answers. */
     onTurn: (listener: (turn: Turn) => void) => void listeners.push(listener),
-    /** How many turns began with a text. */
+    /** The number of turns that began with a text. */
     turnsWith: (text: string) =>
       turns.filter(({ prompt, results }) => prompt.includes(text) && results.length === 0).length,
     async [Symbol.asyncDispose]() {
@@ -56,7 +56,7 @@ function replyTo({ prompt, results }: Turn, { tool, askUser }: Dialect): Reply {
   if (prompt.includes('ASK') && results.length === 0) return askUser
   if (prompt.includes('LATER') || !prompt.includes('[Rouse ')) return { text: 'I wait for work.' }
   if (results.length === 0) return tool('read_inbox', { unread: true })
-  // What was read stays unread until it is marked: the last one is what the wake is about.
+  // Mail stays unread until it is marked: the last one is the one that the wake is about.
   const id = results[0]!.match(/(?<=messageId\W+)MESSAGE:[\w-]+/g)?.at(-1)
   if (results.length === 1 && id) return tool('send_message', { inReplyTo: id, body: answerBody })
   return { text: 'That was the mail.' }

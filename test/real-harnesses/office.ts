@@ -67,7 +67,7 @@ async function openOfficeOf<G extends OfficeGateway>(gateway: G) {
     /** Runs a program in the project, to its end. Its group is killed when it takes too long. */
     run: (path: string, argv: readonly string[]) => runToEnd(path, argv, { cwd: at('project'), env }),
     rouse: runRouse,
-    /** What `rouse doctor` says is broken. */
+    /** The faults that `rouse doctor` finds. */
     broken: async (harness: string): Promise<string[]> => {
       const { profiles, harnesses } = JSON.parse((await runRouse('doctor', harness, '--json')).stdout)
       const checks: { name: string; state: string }[] = [...profiles, ...harnesses].flatMap((one) => one.checks)

@@ -54,7 +54,7 @@ export async function openOpencodeDesk(opencode: string) {
   return {
     office,
     model,
-    /** What each request of the model ended with. */
+    /** The end of each request of the model. */
     seen,
     /** Resolves when the model holds an answer. */
     held,
@@ -95,7 +95,7 @@ export async function openOpencodeDesk(opencode: string) {
       const end: WakeEnd = await adapter.wake(session, wake, tools)
       return { end, steps, ms: Math.round(performance.now() - startedAt) }
     },
-    /** How many requests of the model had a wake as their last prompt. */
+    /** The number of requests of the model whose last prompt was a wake. */
     turnsOf: (wake: OutgoingWake) => seen.filter((last) => last.includes(wake.id)).length,
     restartBridge: async () => {
       await server[Symbol.asyncDispose]()

@@ -93,7 +93,7 @@ function download(directory: string, what: string): void {
   execFileSync('npm', argv, { timeout: installMaxMs, stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
 }
 
-/** Whether npm answers: with its first plugin OpenCode installs a package of its own. */
+/** True when npm answers: with its first plugin OpenCode installs a package of its own. */
 export function hasRegistry(): boolean {
   try {
     execFileSync('npm', ['view', '@opencode-ai/plugin@1.18.33', 'version'], { timeout: 30_000, stdio: 'pipe' })

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** What a terminal shows: its cursor, and the screen as `capture-pane -e -p` writes it. */
+/** The screen of a terminal: its cursor, and the screen as `capture-pane -e -p` writes it. */
 export interface Look {
   readonly cursor: { readonly x: number; readonly y: number }
   readonly screen: string

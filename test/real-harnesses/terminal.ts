@@ -5,10 +5,10 @@ import { until } from '../support/until.ts'
 import type { Look } from './screens.ts'
 
 const endMaxMs = 5_000
-/** What comes faster is taken for a paste, and its Enter for a new line. */
+/** Keys that come faster are taken for a paste, and their Enter for a new line. */
 const typingMs = 250
 
-/** Whether this machine has a terminal for programs that want one. */
+/** True when this machine has a terminal for programs that want one. */
 export function hasTerminal(): boolean {
   try {
     execFileSync('tmux', ['-V'])

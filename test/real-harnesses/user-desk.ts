@@ -29,7 +29,7 @@ export async function openUserDesk(dialect: Dialect) {
     const { messages } = (await say('GET', '/v1/inbox?limit=100')).body as { messages: Message[] }
     return messages.filter(({ inReplyTo, body }) => inReplyTo === messageId && body === answerBody)
   }
-  /** What there is to see, for whoever looks for the fault. */
+  /** The state of everything, for whoever looks for the fault. */
   const lookOf = () =>
     [
       ...bridges.flatMap((bridge) => [bridge.notes(), ...bridge.steps().map(stepLine)]),

@@ -1,5 +1,5 @@
 /**
- * What a peer may write to have it taken for something else. Each has the word `marked`, by which it is found again where it arrived as
+ * Texts that a peer may write to have them taken for something else. Each has the word `marked`, by which it is found again where it arrived as
  * a text.
  */
 export const hostileTexts: readonly string[] = [

@@ -17,7 +17,7 @@ case "$*" in *' -'*) cat > /dev/null ;; esac
 case "$*" in *list*) echo '{"tasks":[]}' ;; esac
 `
 
-/** What a stand-in has taken apart. */
+/** The command line as a stand-in has taken it apart. */
 interface Found {
   readonly name: string
   readonly words: readonly string[]
@@ -170,7 +170,7 @@ async function runForAll(command: string) {
   return { found: found(), isTouched: isTouched(), rouseWords: rouseWords() }
 }
 
-/** What a harness has taken for something else than the text. */
+/** Returns the words that a harness has taken for something else than the text. */
 const takenBy = (command: string, { options, subcommands, commands, files }: Found) => {
   const own = command.split(/[\s|]+/)
   return [...options.filter((one) => !own.includes(one)), ...subcommands, ...commands, ...files]

@@ -13,7 +13,7 @@ const beside = { 'Rouse-Pending-Signals': 'none' }
 export const asBridge = (gateway: TestGateway, { key }: TestAgent, method: string, path: string, body?: unknown) =>
   gateway.call(method, path, body, { key, headers: beside })
 
-/** What the bridge of an agent reports. Returns the answer. */
+/** Reports as the bridge of an agent. Returns the answer. */
 export async function report(gateway: TestGateway, agent: TestAgent, fields: object = {}) {
   const account = { startedAt: '2026-04-26T09:00:00.000Z', starts: 1, restart: 'proven', seen: false, ...fields }
   const { status, body } = await asBridge(gateway, agent, 'PUT', '/v1/recovery/bridge', account)

@@ -31,7 +31,7 @@ function play(world: Simulation, one: Happening): void {
   else if (one.what === 'start') world.start()
 }
 
-/** Whether a look has just done something. */
+/** True when a look has just done something. */
 const actsIn = (did: readonly string[]): string[] => did.filter((one) => one === 'nudge' || one === 'restart')
 
 // S3-4, S3-5, S3-9, S3-10, D50

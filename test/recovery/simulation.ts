@@ -19,7 +19,7 @@ export class Simulation {
   route: Facts['route'] = factsOf().route
   recovery: Recovery = factsOf().recovery
   gate: Facts['gate'] = factsOf().gate
-  /** What the checker has done: `nudge`, `restart`, `pulse`, `trip`, `deferred`, `cleared`, `abandoned`. */
+  /** The acts of the checker: `nudge`, `restart`, `pulse`, `trip`, `deferred`, `cleared`, `abandoned`. */
   readonly did: string[] = []
   /** Restarts that were ordered and have neither ended nor been given up. */
   inFlight = 0

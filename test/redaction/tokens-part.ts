@@ -4,7 +4,7 @@ import { bearer, rawClient } from '../grpc/raw-client.ts'
 import type { Issuer } from '../support/issuer.ts'
 import type { Run } from './run.ts'
 
-/** What the gateway's environment says of an issuer that it trusts. */
+/** The gateway's environment for an issuer that it trusts. */
 export const trusting = (issuer: Issuer) => ({
   ROUSE_JWT_ISSUERS: JSON.stringify([{ issuer: issuer.url, audience: 'rouse' }]),
 })

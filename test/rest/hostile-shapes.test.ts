@@ -10,7 +10,7 @@ let mallory: TestAgent
 
 beforeAll(async () => {
   gateway = await startGateway()
-  // What is measured here is the work of the gateway, not the wait for an allowance.
+  // The test measures the work of the gateway, not the wait for an allowance.
   await liftRates(gateway)
   mallory = await gateway.addAgent('mallory')
 })

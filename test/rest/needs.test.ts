@@ -76,7 +76,7 @@ test('a degraded subscription, a limit and a tripped gate wait for a person', as
   expect((await needsOf(gateway, lola.key)).needs).toMatchObject([
     { kind: 'parked', text: 'spend-cap: May', until: null },
   ])
-  // What another project has is not theirs.
+  // The needs of another project are not theirs.
   await gateway.call('POST', '/v1/projects', { project: 'web' })
   const elsewhere = await gateway.call('GET', '/v1/needs', undefined, { headers: { 'Rouse-Project': 'web' } })
   expect(elsewhere.body).toEqual({ needs: [], more: false })

@@ -34,7 +34,7 @@ const lines = [
   'a\u{e0100}\u{e01ef}b',
   'a\u200db',
 ]
-/** What no person sees and a model reads. */
+/** Characters that no person sees and a model reads. */
 const tagged = (text: string) => [...text].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
 const unstorable = ['a\0b', 'a\ud800', '\udc00b', 'a\ud800\ud800b']
 

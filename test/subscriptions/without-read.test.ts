@@ -73,7 +73,7 @@ test('a key without read that points a subscription elsewhere gets no subjects; 
   await s.mail()
   await second.waitFor(1)
   expect(JSON.stringify(second.wakes)).not.toContain(secret)
-  // What changes neither where it goes nor what it tells, and then a key that may read.
+  // First a change of neither its target nor what it tells, then a key that may read.
   await s.gateway.call(
     'PATCH',
     `/v1/wake-subscriptions/${id}`,

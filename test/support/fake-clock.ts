@@ -32,7 +32,7 @@ export class FakeClock implements Clock {
     this.#now = target
   }
 
-  /** How many timers end that far from now. */
+  /** The number of timers that end that far from now. */
   timersIn(delayMs: number): number {
     return [...this.#timers].filter(({ at }) => at === this.#now + delayMs).length
   }

@@ -1,5 +1,5 @@
 // A harness as anybody could write one: it knows the webhook and the REST interface, and nothing else of the gateway.
-// What it does with a task is given by the task's first word: work, ask, auth, fail, reject, slow. Others stay submitted.
+// The first word of a task says what it does with the task: work, ask, auth, fail, reject, slow. Others stay submitted.
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 

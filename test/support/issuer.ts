@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 /** A real issuer of tokens on a port of its own: a discovery document, a key set, and keys to sign with. */
 export interface Issuer extends AsyncDisposable {
   readonly url: string
-  /** How often its key set was requested. */
+  /** The number of requests for its key set. */
   readonly keyReads: number
   /** Takes a new key; the old one is not in its key set any more. */
   rotate(): Promise<void>

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { NameResolverOptions } from '../../src/security/name-resolver.ts'
 import { createAskName } from '../../src/security/name-servers.ts'
 
-/** What a name server says of a name: addresses, that there is no such name, or nothing at all. */
+/** The answer of a name server about a name: addresses, that there is no such name, or nothing at all. */
 type Zone = (name: string) => readonly string[] | 'no such name' | 'silence'
 
 interface NameServer extends AsyncDisposable {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { dataDirectory } from './data-directory.ts'
 import { freePort } from './process-gateway.ts'
 
-/** Whether this machine has a PgBouncer to test with. */
+/** True when this machine has a PgBouncer to test with. */
 export const hasPgBouncer = spawnSync('pgbouncer', ['--version']).status === 0
 if (!hasPgBouncer) console.warn('pgbouncer is not installed: what needs a pooler is not tested here.')
 

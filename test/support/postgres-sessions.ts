@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import pg from 'pg'
 
-/** What this file uses of the driver's connection. */
+/** The parts of the driver's connection that this file uses. */
 interface Connection extends EventEmitter {
   stream: Socket
   ssl: unknown

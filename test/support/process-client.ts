@@ -13,7 +13,7 @@ export interface ProcessAgent {
   readonly key: string
 }
 
-/** What a test asks of a gateway that it cannot reach into. Calls reject when no gateway answers. */
+/** The calls of a test to a gateway that it cannot reach into. Calls reject when no gateway answers. */
 export interface ProcessClient {
   readonly url: string
   readonly adminKey: string

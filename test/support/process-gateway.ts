@@ -22,7 +22,7 @@ interface Exit {
 export interface RouseProcess extends AsyncDisposable {
   readonly pid: number
   readonly exited: Promise<Exit>
-  /** What it has printed so far. */
+  /** The text that it has printed so far. */
   output(): { stdout: string; stderr: string }
   kill(signal: NodeJS.Signals): void
 }

@@ -10,7 +10,7 @@ export function firstArrivals(wakes: readonly ReceivedWake[]): ReceivedWake[] {
 }
 
 /**
- * What at-least-once in order means to the receiver of one subscription that gets single events: first comings in log
+ * Expects at-least-once delivery in order, at the receiver of one subscription that gets single events: first comings in log
  * order, each pointing at the one before it, and every repetition the same wake again.
  */
 export function expectOrderlyWakes(wakes: readonly ReceivedWake[]): void {
@@ -28,7 +28,7 @@ export interface LogEntry {
   readonly data: JsonObject
 }
 
-/** What the log says has happened, all of it or what concerns one agent: the truth that deliveries are measured by. */
+/** Reads the events of the log, all of them or those that concern one agent: the truth that deliveries are measured by. */
 export async function readLog(client: ProcessClient, key = client.adminKey): Promise<LogEntry[]> {
   const entries: LogEntry[] = []
   for (let since = 0; ; ) {

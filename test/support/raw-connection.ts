@@ -6,7 +6,7 @@ import { until } from './until.ts'
 /** A connection that says whatever a test writes, byte by byte if it likes. */
 export interface RawConnection extends Disposable {
   readonly socket: Socket
-  /** What has come back so far. */
+  /** The text that has come back so far. */
   text(): string
   /** Resolves with what came back once it contains this. */
   answered(part: string): Promise<string>

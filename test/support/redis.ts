@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { dataDirectory } from './data-directory.ts'
 
-/** Whether this machine has a Redis to test with. Where ROUSE_TEST_REQUIRE_REDIS is set, its absence is a failure. */
+/** True when this machine has a Redis to test with. Where ROUSE_TEST_REQUIRE_REDIS is set, its absence is a failure. */
 export const hasRedis = spawnSync('redis-server', ['--version']).status === 0
 if (!hasRedis) {
   const words = 'redis-server is not installed: what needs a Redis is not tested here.'

@@ -1,7 +1,7 @@
 const preface = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, Buffer.alloc(0))])
 const cancel = Buffer.from([0, 0, 0, 8])
 
-/** What a client sends that begins `count` gRPC calls on a new connection and resets each of them at once. */
+/** Returns the bytes of a client that begins `count` gRPC calls on a new connection and resets each of them at once. */
 export function resetCalls(count: number, path = '/lf.a2a.v1.A2AService/GetTask'): Buffer {
   const fields = {
     ':method': 'POST',

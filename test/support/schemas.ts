@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
 
-/** What a schema held that is worth more to vacuum than to make anew. */
+/** The rows up to which a schema is vacuumed; one that held more is made again. */
 const rowsMax = 5_000
 
 const urls = new Map<string, string>()

@@ -7,7 +7,7 @@ let seenAt = 0
 let seenCpu = process.cpuUsage()
 let ticks: NodeJS.Timeout | undefined
 
-/** What has passed since the last look. While this process did not run, only as much as a tick takes. */
+/** The time that has passed since the last look. While this process did not run, only as much as a tick takes. */
 function look(): void {
   const cpu = process.cpuUsage(seenCpu)
   const gap = performance.now() - seenAt

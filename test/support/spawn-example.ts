@@ -9,7 +9,7 @@ const script = fileURLToPath(new URL('../../examples/harness.mjs', import.meta.u
 
 /** examples/harness.mjs in a process of its own. */
 interface ExampleHarness extends AsyncDisposable {
-  /** What it has printed so far of this kind: `subscribed`, `woken`, `working`, `completed`, `failed`. */
+  /** Returns the objects that it has printed so far, of one kind: `subscribed`, `woken`, `working`, `completed`, `failed`. */
   said(what: string): readonly JsonObject[]
   /** kill -9: it says goodbye to nobody. */
   kill(): Promise<void>

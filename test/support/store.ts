@@ -25,7 +25,7 @@ export async function openStore(dataDir: string, clock: Clock): Promise<Database
   return openDatabase({ databaseUrl: await databaseUrlFor(dataDir), dataDir }, clock)
 }
 
-/** What the gateway's environment says of its store, which is there and empty unless a test has said where it is. */
+/** The gateway's environment for its store, which is there and empty unless a test has said where it is. */
 export async function storeEnv(dataDir: string, env: Record<string, string> = {}): Promise<Record<string, string>> {
   if (env.ROUSE_DATABASE_URL !== undefined) return {}
   if (!onPostgres) await placeMigratedStore(dataDir)

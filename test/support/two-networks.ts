@@ -19,7 +19,7 @@ interface NetworkProcess {
   kill(signal: NodeJS.Signals): void
 }
 
-/** Why networks cannot be made here; undefined where they can. */
+/** The reason why networks cannot be made here; undefined where they can. */
 export function whyNoNetworks(): string | undefined {
   if (process.platform !== 'linux') return 'network namespaces are of Linux'
   if (process.getuid?.() !== 0) return 'only root makes network namespaces'
@@ -61,7 +61,7 @@ export function twoNetworks(port: number): { outside: Network; inside: Network }
   return { outside: network(names.outside, outside), inside: network(names.inside, inside) }
 }
 
-/** How `rouse` is started there. */
+/** The words that start `rouse` there. */
 export function rouseArgv(...argv: string[]): string[] {
   return [process.execPath, ...rouseWords(), ...argv]
 }

@@ -36,7 +36,7 @@ function sourcesBelow(path: string): string[] {
     .map((file) => `${path}/${file}`)
 }
 
-/** What a file imports. A program that imports from `dist` uses the source that was built to it. */
+/** Returns the imports of a file. A program that imports from `dist` uses the source that was built to it. */
 function targetsOf(file: string, text: string): Set<string> {
   const found = [...text.matchAll(specifier)].map(([, local, built]) =>
     local ? relative(root, resolve(root, dirname(file), local)) : `${built}.ts`.replace('dist/', 'src/'),

@@ -8,7 +8,7 @@ export async function counters(dataDir: string): Promise<Map<string, number>> {
   )
 }
 
-/** What they should be: counted from the tasks themselves. */
+/** The counters as they should be: counted from the tasks themselves. */
 export async function countersOfTasks(dataDir: string): Promise<Map<string, number>> {
   const totals = new Map<string, number>()
   for (const row of await besideStore(dataDir, 'select * from task')) {

@@ -52,7 +52,7 @@ test('one trace leads from the call of a peer over the wake to its receiver', as
   const headers = { traceparent: `00-${traceId}-${caller}-01` }
   const { id, contextId } = await gateway.send('donna', 'hello', { key: mike.key, headers })
   const [wake] = await receiver.waitFor(1)
-  // What is left is sent when it stops.
+  // The spans that are left are sent when it stops.
   await gateway.stop()
   const trace = collector.spans.filter((span) => span.traceId === traceId)
   const sent = trace.find(({ name }) => name === 'SendMessage')!

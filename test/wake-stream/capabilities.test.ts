@@ -69,7 +69,7 @@ describe('a stream says what its reader can do', () => {
       activeTurnId: 't',
       capabilities: ['turn/steer'],
     })
-    // What was held until now goes first.
+    // The wake that was held until now goes first.
     const [, digest] = await reader.waitFor(2)
     expect(digest!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 1 } })
     await reader.report(digest!.eventId, 'turn_started')

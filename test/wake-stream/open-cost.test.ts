@@ -24,7 +24,7 @@ async function donnaHas(subscriptions: number, requestsPerMinute: number) {
   const ids: string[] = []
   for (let count = 0; count < subscriptions; count++) ids.push(await subscribe(gateway, donna))
   await gateway.call('PATCH', '/v1/projects/default', { limits: { requestsPerMinute } })
-  // What the subscriptions have cost comes back.
+  // The requests that the subscriptions have cost come back.
   clock.advance(3_600_000)
   const ask = () => gateway.call('GET', '/v1/whoami', undefined, donna)
   const open = async () => {
@@ -49,7 +49,7 @@ test('a stream that opens counts once more for five subscriptions, and who opens
   expect(refused.body).toMatchObject({ code: 'rate-limited', limitName: 'requestsPerMinute', limit: 30 })
   // Seven are left, an opening needs eleven, and one comes back in two seconds.
   expect(refused.headers.get('retry-after')).toBe('8')
-  // What it does not open costs no more than any request.
+  // A stream that it does not open costs no more than any request.
   expect((await s.ask()).status).toBe(200)
   s.clock.advance(10_000)
   expect(await s.open()).toBe(200)

@@ -6,7 +6,7 @@ import { askStatus } from '../../../src/bridge/local/ask-bridge.ts'
 import { callBridge } from '../../../src/bridge/local/call-bridge.ts'
 import { hookOf, makeDesk } from './desk.ts'
 
-/** What a bridge answers to these bytes, until it closes the connection. */
+/** Returns the answer of a bridge to these bytes, until it closes the connection. */
 function answerTo(path: string, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve) => {
     let text = ''

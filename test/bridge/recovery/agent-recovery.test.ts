@@ -134,7 +134,7 @@ test('a park ends with its time, is at most eight days long, and is told once', 
   expect(parking.guard?.mayAt).toBe(clock.now() + 8 * 24 * 3_600_000)
   expect(parking.limited(limit(null))).toBe(true)
   expect(parking.guard?.mayAt).toBe(Number.POSITIVE_INFINITY)
-  // What the gateway has not heard is not taken back by its answer.
+  // The answer of the gateway takes nothing back that the gateway has not heard.
   parking.told(null)
   expect(parking.guard).toBeDefined()
   parking.sent(parking.unsent!, true)

@@ -16,7 +16,7 @@ export class RecoveryStub {
   readonly parks: Record<string, unknown>[] = []
   parked: { until: string | null; reason: string } | null = null
   order: { epoch: number } | null = null
-  /** What it answers instead. */
+  /** The faults in its answers. */
   isOld = false
   isClosed = false
   isAway = false

@@ -39,7 +39,7 @@ export function replOf({ cwd, gateway, key, env = {}, recipe = {} }: ReplOptions
       : []
   const running = (): number[] => starts().flatMap(({ pid }) => (processStart(pid) ? [pid] : []))
   const said: Record<string, string> = gateway && key ? { GATEWAY: gateway.url, AGENT_KEY: key } : { SILENT: 'yes' }
-  // What has said its id is ended by it; what still waits for its word ends by itself.
+  // A process that has said its id is ended by it; one that still waits for its word ends by itself.
   atTestEnd(async () => {
     for (const pid of running()) process.kill(pid, 'SIGKILL')
     await until(

@@ -26,7 +26,7 @@ interface RunningBridge extends AsyncDisposable {
   step(step: string): Promise<OutgoingReceipt>
   /** Resolves once a line was said. */
   noted(pattern: RegExp): Promise<string>
-  /** Why it ended; undefined: it was stopped. */
+  /** The reason why it ended; undefined: it was stopped. */
   readonly ended: Promise<Error | undefined>
 }
 

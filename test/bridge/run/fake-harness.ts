@@ -19,10 +19,10 @@ export class FakeHarness {
   readonly turns: OutgoingWake[] = []
   /** The wakes that the bridge has looked for after a restart. */
   readonly sought: string[] = []
-  /** What becomes of a wake (default: a turn where the harness is idle). */
+  /** The outcome of a wake (default: a turn where the harness is idle). */
   onWake: (session: HarnessSession, wake: OutgoingWake, tools: WakeTools) => Promise<WakeEnd>
   found: Awaited<ReturnType<Adapter['find']>> = 'unknown'
-  /** What it lets be taken back; absent: nothing. */
+  /** The wakes that it lets be taken back; absent: none. */
   onTakeBack: ((wakeId: string) => boolean) | undefined
   /** Shows a limit of its vendor. */
   limit: (limit: UsageLimit, at: LimitedAt) => void = () => {}

@@ -8,7 +8,7 @@ import { startGateway, type TestAgent, type TestGateway } from '../../support/ga
 import { problem, startStubGateway } from '../stub-gateway.ts'
 import { run } from '../terminal.ts'
 
-/** What Claude Code 2.1 gives to the hook of a prompt. */
+/** The input that Claude Code 2.1 gives to the hook of a prompt. */
 const claudePrompt = {
   session_id: '0b6f0c52-7d6c-4f0a-9d53-0a7f1f0f4a11',
   transcript_path: '/home/u/.claude/projects/p/0b6f.jsonl',
@@ -18,7 +18,7 @@ const claudePrompt = {
   hook_event_name: 'UserPromptSubmit',
   prompt: 'go on',
 }
-/** What Codex 0.169 gives to the hook of a session's start: one line. */
+/** The input that Codex 0.169 gives to the hook of a session's start: one line. */
 const codexStart = {
   session_id: '019a-thread',
   transcript_path: '/home/u/.codex/sessions/r.jsonl',

@@ -87,7 +87,7 @@ test('a program that writes the file anew loses nothing of the user’s, and not
   )
 })
 
-/** What was made for our entries and is empty now may stay, or go. */
+/** A place that was made for our entries and is empty now may stay, or go. */
 function withoutEmpty(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, (_name, inner) => {

@@ -6,7 +6,7 @@ import { startGateway } from '../../support/gateway.ts'
 import { rouseWords } from '../../support/program/rouse-words.ts'
 import { until } from '../../support/until.ts'
 
-/** What comes through of pieces of input, and what is refused. */
+/** Returns the lines that come through of pieces of input, and those that are refused. */
 async function through(pieces: readonly (string | Buffer)[]) {
   const refused: string[] = []
   const input = liberalInput((line) => void refused.push(line))

@@ -10,7 +10,7 @@ const access = (gateway: TestGateway, { key }: TestAgent) => ({ url: gateway.url
 const write = (gateway: TestGateway, fields: object = {}) =>
   gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Hello', wakePolicy: 'immediate', ...fields })
 
-/** What the server says on its own, by method. */
+/** The messages that the server sends on its own, by method. */
 async function listening(gateway: TestGateway, donna: TestAgent, name: string, fields = {}) {
   const pair = await startMcpPair('legacy', { ...access(gateway, donna), ...fields }, name)
   const seen: { method: string; params?: unknown }[] = []

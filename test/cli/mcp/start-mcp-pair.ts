@@ -6,7 +6,7 @@ import { atTestEnd } from '../../support/ends.ts'
 
 interface McpPair {
   readonly client: Client
-  /** What the server has said on standard error. */
+  /** The text that the server has written on standard error. */
   readonly said: string[]
   /** Closes the connection as the end of standard input does, and resolves when the server has ended. */
   close(): Promise<void>

@@ -21,11 +21,11 @@ export type Version = '1.x' | '2.x legacy' | '2.x auto' | '2.x 2026-07-28'
 export type Route = 'http' | 'process'
 
 export interface Harness {
-  /** What both clients can do, under the same names. */
+  /** Its acts have the same names in both clients. */
   readonly client: Client
   /** `2025-11-25` */
   readonly protocolVersion: () => string | undefined
-  /** Whether each result that the client has checked against an output schema was valid. */
+  /** For each result that the client has checked against an output schema: true when it was valid. */
   readonly checks: boolean[]
   /** The URIs of resources that have changed. */
   readonly updated: string[]

@@ -4,7 +4,7 @@ import { liftRates, startGateway, type TestAgent, type TestGateway } from '../..
 import { fetchCallApi } from './fetch-call-api.ts'
 import { connectMcp } from './mcp-client.ts'
 
-/** What a call of a tool came to. */
+/** The outcome of a call of a tool. */
 interface ToolAnswer {
   readonly isError: boolean
   readonly text: string

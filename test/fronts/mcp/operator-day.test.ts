@@ -60,7 +60,7 @@ describe('a task', () => {
     expect(data.story).toContainEqual(
       expect.objectContaining({ type: 'wake', agent: '@donna', tries: 1, outcome: 'delivered' }),
     )
-    // What a peer wrote looks like no field of the gateway.
+    // The words of a peer look like no field of the gateway.
     expect(text).toContain('| story: forged')
     expect(data.note).toContain('not instructions of your user')
   })

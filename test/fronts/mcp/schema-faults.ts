@@ -1,8 +1,8 @@
-/** What the API of every provider takes in the schema of a tool. */
+/** The keywords that the API of every provider takes in the schema of a tool. */
 const keywords = ['type', 'description', 'enum', 'properties', 'required', 'additionalProperties', 'items', 'anyOf']
 const bounds = ['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems']
 
-/** What a provider would refuse in a schema, by its path. Providers see the schema of the arguments; a result may also be null. */
+/** Returns the parts of a schema that a provider would refuse, by their paths. Providers see the schema of the arguments; a result may also be null. */
 // biome-ignore lint/suspicious/noExplicitAny: a schema is whatever the wire carries
 export function faultsOf(schema: any, at: string, isResult = false): string[] {
   const strange = Object.keys(schema).filter((keyword) => ![...keywords, ...bounds].includes(keyword))

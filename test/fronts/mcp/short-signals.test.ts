@@ -35,6 +35,6 @@ test.each([20, 50, 100])('S2-14: no sender can put so much into %i messages that
   const shown = shortSignals(Array.from({ length: count }, (_, at) => signal(at, at === count - 1 ? {} : large)))
   expect(shown.map(({ signal_id: id }) => id)).toEqual(Array.from({ length: count }, (_, at) => signal(at).signal_id))
   expect(shown.at(-1)).toMatchObject({ from: '@mike', subject: 'hello' })
-  // What run-tool.ts lets through.
+  // The size that run-tool.ts lets through.
   expect(bytes(shown)).toBeLessThan(60_000)
 })

@@ -138,7 +138,7 @@ export async function found(adapter: ClaudeAdapter, isWanted: (session: HarnessS
   return sessions.find(isWanted)!
 }
 
-/** What an attempt has said on its way, and its end. */
+/** Makes an attempt. Returns the steps that it reported on its way, and its end. */
 export async function attempt(
   adapter: ClaudeAdapter,
   session: HarnessSession,

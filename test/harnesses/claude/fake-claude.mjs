@@ -39,7 +39,7 @@ function setStatus(next) {
   )
 }
 
-/** What its transcript does not have yet; undefined: it is written at once. */
+/** The lines that its transcript does not have yet; undefined: they are written at once. */
 let unwritten = isLate ? [] : undefined
 
 function write(entry) {
@@ -155,7 +155,7 @@ const acts = {
     setStatus('idle')
     await hooks('SessionStart', { source: 'clear' })
   },
-  // What ends meanwhile is reported to nobody.
+  // A process that ends meanwhile is reported to nobody.
   advance: ({ ms }) => {
     now += ms
     for (const waiter of waiters) if (waiter.at <= now) waiter.child.kill('SIGTERM')

@@ -35,7 +35,7 @@ test('a session that may do everything is not written to: it would hold the wake
   const target = await found(adapter, ({ remark }) => remark?.includes('bypassPermissions') === true)
   expect((await attempt(adapter, target, wakeOf())).end).toMatchObject({ step: 'held' })
   expect(await session.state()).toMatchObject({ held: 0 })
-  // What it would do.
+  // The inbox itself would hold it.
   const { inboxPath } = { inboxPath: `${desk.home.at('sockets')}/${session.pid}.sock` }
   await writeToInbox(inboxPath, wakeOf(), '/run/bridge.sock')
   await until(session.state, ({ held }) => held === 1)

@@ -30,9 +30,9 @@ export class FakeCodex {
   version = '0.169.0'
   readonly threads: FakeThread[] = []
   readonly hooks: { command: string; trustStatus: string; enabled: boolean }[] = []
-  /** What its account has used; undefined: it has no account of ChatGPT. */
+  /** The use of its account; undefined: it has no account of ChatGPT. */
   rateLimits: object | undefined
-  /** What clients have called, in order. */
+  /** The methods that clients have called, in order. */
   readonly calls: { readonly method: string; readonly params: JsonObject }[] = []
   readonly faults: {
     isOld: boolean
@@ -154,7 +154,7 @@ export class FakeCodex {
     this.#locks.delete(id)
   }
 
-  /** How often a method was called. */
+  /** The number of calls of a method. */
   count(method: string): number {
     return this.calls.filter((call) => call.method === method).length
   }

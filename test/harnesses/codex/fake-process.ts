@@ -26,7 +26,7 @@ export class FakeProcess {
   /** A server takes what is queued through it at once; what comes over the disk it sees when it polls. */
   readonly takesAtOnce: boolean
   readonly clients = new Set<FakeClient>()
-  /** What the client answered to questions to the user. Nothing ever should. */
+  /** The answers of the client to questions to the user. There should be none. */
   readonly answersOfClients: JsonObject[] = []
 
   constructor(codex: FakeCodex, takesAtOnce: boolean) {

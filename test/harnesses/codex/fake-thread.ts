@@ -29,7 +29,7 @@ export class FakeThread {
   owner: FakeProcess | undefined
   readonly turns: FakeTurn[] = []
   readonly queue: FakeSubmission[] = []
-  /** Whether the model answers at once. */
+  /** True when the model answers at once. */
   answers = true
   flags: string[] = []
   /** An interrupt stops the queue, for what comes later too, until the user's next turn has ended. */
@@ -45,7 +45,7 @@ export class FakeThread {
     return this.turns.find(({ status }) => status === 'inProgress')
   }
 
-  /** What the model got, over all turns. */
+  /** The texts that the model got, over all turns. */
   get texts(): string[] {
     return this.turns.flatMap(({ items }) => items.map(({ text }) => text))
   }

@@ -131,7 +131,7 @@ test('a conversation that is closed while a wake waits gives it back', async () 
   server.unload(thread)
   expect(await ended).toMatchObject({ step: 'held', detail: expect.stringContaining('closed') })
   expect(thread.queue).toEqual([])
-  // Who subscribes keeps a conversation loaded that its user has closed.
+  // A subscriber keeps a conversation loaded that its user has closed.
   expect(codex.count('thread/resume')).toBe(0)
 })
 

@@ -1,4 +1,4 @@
-// What Copilot CLI gives to an extension, by its documentation: the test is the terminal. A message that is queued says nothing more.
+// The SDK that Copilot CLI gives to an extension, by its documentation: the test is the terminal. A message that is queued says nothing more.
 const handlers = new Map()
 
 export async function joinSession() {

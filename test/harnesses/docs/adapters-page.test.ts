@@ -20,7 +20,7 @@ test('the adapter of the documentation compiles', () => {
   expect(wrong![0]).toContain('is not assignable to type')
 })
 
-/** What the compiler says about adapters in their places, by their names. */
+/** Returns the faults that the compiler finds in adapters in their places, by their names. */
 function complaintsAbout(adapters: Readonly<Record<string, string>>): Record<string, string[]> {
   using scratch = dataDirectory()
   const directory = join(scratch.path, 'src/harnesses/example/adapter')

@@ -43,7 +43,7 @@ export class FakeOpencode implements AsyncDisposable {
   readonly requests: string[] = []
   readonly sessions = new Map<string, Session>()
   readonly messages = new Map<string, Message[]>()
-  /** What the model was given: the texts of each turn's prompt. */
+  /** The texts of each turn's prompt, as the model was given them. */
   readonly turns: { sessionId: string; parentId: string; agent?: string | undefined }[] = []
   /** Prompts from now on are taken with 204, and are never heard of. */
   isSilent = false
@@ -51,9 +51,9 @@ export class FakeOpencode implements AsyncDisposable {
   holdsTurns = false
   /** So many requests from now on stay without an answer. */
   hangs = 0
-  /** What runs inside it: a plugin. */
+  /** The plugin that runs inside it. */
   readonly listeners = new Set<(type: string, properties: object) => void>()
-  /** Whether events are sent. */
+  /** True when events are sent. */
   sendsEvents = true
   readonly #options: FakeOptions
   readonly #busy = new Set<string>()
@@ -81,7 +81,7 @@ export class FakeOpencode implements AsyncDisposable {
     this.emit('session.created', { info: this.sessions.get(id) })
   }
 
-  /** What its user writes in the terminal. */
+  /** Writes as its user in the terminal. */
   type(sessionId: string, text: string, agent = 'build'): void {
     this.#prompt(sessionId, { parts: [{ type: 'text', text }], agent })
   }

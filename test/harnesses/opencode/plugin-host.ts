@@ -29,7 +29,7 @@ export async function loadPlugin(
   fake.listeners.add(listener)
   return () => {
     fake.listeners.delete(listener)
-    // What a process leaves behind when it ends.
+    // Ends the plugin, as the end of its process does.
     const endings = (globalThis as Record<symbol, Map<string, () => void>>)[Symbol.for('rouse.bridge')]
     endings?.get(directory)?.()
   }

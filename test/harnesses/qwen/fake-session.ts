@@ -8,7 +8,7 @@ import { atTestEnd } from '../../support/ends.ts'
 
 export const trusted = `qpc_${'a1'.repeat(32)}`
 
-/** What a session does with a message, as Qwen Code 0.24 does it. */
+/** The ways in which a session of Qwen Code 0.24 takes a message. */
 type Policy = 'accept' | 'hold' | 'refuse' | 'expire' | 'drop'
 
 interface Options {
@@ -135,13 +135,13 @@ export async function startSession(
   })
   return {
     record,
-    /** What its model was given. */
+    /** The texts that its model was given. */
     model,
     held,
     /** `/clear`: another session under the same process. */
     clear: () => write({ sessionId: randomUUID() }),
     write,
-    /** What its user says about the messages that wait. */
+    /** The answer of its user about the messages that wait. */
     decide(what: 'accept' | 'deny'): void {
       for (const frame of held.splice(0)) what === 'accept' ? deliver(frame) : settle(frame, 'denied')
     },

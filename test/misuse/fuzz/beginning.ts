@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** How long a stream that says nothing is listened to, in ms. */
+/** The time for which a stream that says nothing is listened to, in ms. */
 export const silenceMs = 20
 /** An event has come. */
 export const hasEvent = /^data:/m

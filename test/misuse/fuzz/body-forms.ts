@@ -5,7 +5,7 @@ import type { Dice } from './hostile-values.ts'
 interface BodyForm {
   readonly lines: readonly string[]
   readonly bytes: Buffer
-  /** Whether all is there that the lines announce: then there must be an answer. */
+  /** True when all is there that the lines announce: then there must be an answer. */
   readonly isWhole: boolean
 }
 

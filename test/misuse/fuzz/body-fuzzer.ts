@@ -8,7 +8,7 @@ import { filled, filledJson, type Operation } from './operation.ts'
 import type { Shot } from './shot.ts'
 import { idsFor, type World } from './world.ts'
 
-// What waits would be taken for a hang.
+// An operation that waits would be taken for a hang.
 const operations = httpOperations.filter(({ body, mayWait }) => body !== undefined && mayWait === undefined)
 /** A connection that was closed without an answer, as one that ends in the middle of its request may be. */
 const closed = 444
@@ -38,7 +38,7 @@ export class BodyFuzzer {
     const start = performance.now()
     const answer = await this.#exchange(Buffer.concat([Buffer.from(head), bytes]), isWhole)
     const ms = performance.now() - start
-    // What follows a body that is shorter than what was sent is a request too.
+    // The bytes after a body that is shorter than what was sent are a request too.
     const statuses = [...answer.matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status))
     const status = statuses.length > 0 ? Math.max(...statuses) : isWhole ? -1 : closed
     const sent = `${head}${bytes.toString('latin1').slice(0, 200)}`

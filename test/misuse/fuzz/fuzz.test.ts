@@ -73,7 +73,7 @@ test(name, { timeout: runMaxMs }, async () => {
     while (fired < requests && faults.length < 50) {
       const way = chances.roll()
       const shot = await (way < 0.14 ? grpc : way < 0.2 ? bodies : way < 0.25 ? sockets : http).fire()
-      // What the client itself refuses to make was never sent.
+      // A request that the client itself refuses to make was never sent.
       if (shot.status === 0) continue
       if (++fired % Math.ceil(requests / 30) === 0) memory.push(residentMb(gateway.pid))
       durations.push(shot.ms)

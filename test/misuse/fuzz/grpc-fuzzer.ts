@@ -8,7 +8,7 @@ import { filledJson } from './operation.ts'
 import type { Shot } from './shot.ts'
 import { idsFor, type World } from './world.ts'
 
-/** What the gateway says when the fault is its own. */
+/** The statuses of the gateway when the fault is its own. */
 const ownFaults: number[] = [
   status.UNKNOWN,
   status.INTERNAL,
@@ -16,7 +16,7 @@ const ownFaults: number[] = [
   status.DATA_LOSS,
   status.DEADLINE_EXCEEDED,
 ]
-/** What the library itself answers to bytes that are no message. */
+/** The answer of the library itself to bytes that are no message. */
 const unreadable = /^Error deserializing request/
 const waitMaxMs = 15_000
 const same = (value: Buffer): Buffer => value

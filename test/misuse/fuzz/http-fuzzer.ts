@@ -11,7 +11,7 @@ import { idsFor, type World } from './world.ts'
 const waitMaxMs = 15_000
 /** After this the fuzzer leaves a request that may ask the gateway to wait. */
 const patienceMs = 50
-/** Who has left without an answer. */
+/** The status of a client that has left without an answer. */
 export const left = 499
 
 /** Fires hostile requests at REST, JSON-RPC, HTTP+JSON and MCP, over a few connections that it keeps. */
@@ -53,7 +53,7 @@ export class HttpFuzzer implements AsyncDisposable {
       return { what, sent, status: response.statusCode, answer: `${text} ${JSON.stringify(response.headers)}`, ms }
     } catch (error) {
       const { code, message } = error as { code?: string; message: string }
-      // What the client itself refuses to send has not been sent.
+      // A request that the client itself refuses to send has not been sent.
       if (code === 'UND_ERR_INVALID_ARG') return { what, sent, status: 0, answer: '', ms: 0 }
       const status = mayWait && signal.aborted ? left : -1
       return { what, sent, status, answer: `${code} ${message}`, ms: performance.now() - start }

@@ -167,7 +167,7 @@ const completion = {
   context: { arguments: { task: ':task' } },
 }
 
-/** What both eras of the protocol have. */
+/** The operations that both eras of the protocol have. */
 const common: readonly (readonly [method: string, params: JsonObject])[] = [
   ...calls.map(([name, input]) => ['tools/call', { name, arguments: input }] as const),
   ['tools/list', { cursor: '' }],
@@ -178,7 +178,7 @@ const common: readonly (readonly [method: string, params: JsonObject])[] = [
   ['prompts/get', { name: 'answer-my-mail' }],
   ['prompts/get', { name: 'hand-over', arguments: { task: ':task', to: '@mallory' } }],
 ]
-/** What Rouse does not have, in either era or in one with sessions. */
+/** The operations that Rouse does not have, in either era or in one with sessions. */
 const absent: readonly Operation[] = [
   modern('completion/complete', completion),
   inSession('completion/complete', completion),

@@ -18,7 +18,7 @@ interface FrameInput {
   readonly isMasked?: boolean
   /** The three bits that only extensions use. */
   readonly reserved?: number
-  /** What the header says of the length. Absent: the truth. */
+  /** The length that the header gives. Absent: the true one. */
   readonly length?: bigint
 }
 

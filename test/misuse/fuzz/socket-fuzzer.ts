@@ -17,7 +17,7 @@ export const stream = restOperations.find(({ path }) => path === '/v1/wake-strea
 export const report = restOperations.find(({ path }) => path === '/v1/wake-stream/receipts')!
 const what = 'WebSocket'
 const waitMaxMs = 5_000
-/** What a WebSocket was closed with, as a status of HTTP: a fault of the gateway's own, or one of the client's. */
+/** The end of a WebSocket, as a status of HTTP: a fault of the gateway's own, or one of the client's. */
 const statusOf = (code: number): number => (code === 1011 ? 500 : 400)
 /** A connection that was cut without a word. */
 const cut = 444
@@ -109,7 +109,7 @@ function opened(opening: ClientRequest, form: SocketForm): Promise<Outcome> {
 
 async function refused(answer: IncomingMessage): Promise<Outcome> {
   let text = ''
-  // What is no request for a WebSocket has an event stream as its answer.
+  // A request for no WebSocket has an event stream as its answer.
   const isStream = String(answer.headers['content-type']).startsWith('text/event-stream')
   if (isStream) answer.destroy()
   else for await (const part of answer) text += part
@@ -142,7 +142,7 @@ async function exchange(socket: Duplex, head: Buffer, { bytes, until }: SocketFo
     socket.end(bytes)
   } else socket.write(bytes)
   const closed = once(socket, 'close')
-  // What the gateway sends at once comes with its answer to the request.
+  // A message that the gateway sends at once comes with its answer to the request.
   look()
   await closed
   clearTimeout(late)

@@ -4,7 +4,7 @@ import type { ProcessGateway } from '../../support/process-gateway.ts'
 /** Each makes a thing that a request may destroy, and returns its id. */
 export type Spares = Readonly<Record<string, () => Promise<string>>>
 
-/** What stands for a thing that could not be made. */
+/** The values that stand for things that could not be made. */
 const none = 'none'
 
 /** Things of mallory's, and of the operator in the project where there is nothing to lose. */

@@ -88,7 +88,7 @@ export async function populate(gateway: ProcessGateway): Promise<World> {
   const wake = await wakeOf(mallory!, 'mine')
   const session = await call(mallory!, 'POST', '/v1/sessions', { surface: 'codex' })
 
-  /** What the others own, and how each of it looks. */
+  /** The things that the others own, and how each of them looks. */
   const others: [key: string, path: string, shown: (body: JsonObject) => unknown][] = [
     [lucy!.key, `/v1/tasks/${secretTask.id}`, ({ task }) => (task as JsonObject | undefined)?.status],
     [lucy!.key, `/v1/messages/${secretMail.messageId}`, ({ body }) => body],

@@ -13,7 +13,7 @@ const othersMin = 6_000
 /** More than any page. */
 const readMax = 600
 
-/** What an operator or a scrape of the metrics asks, what is for all agents of a project, and what a gateway reads when it starts. */
+/** Questions of an operator or of a scrape of the metrics, questions about all agents of a project, and what a gateway reads when it starts. */
 const mayRead = [
   /from audit where id >= .* order by id desc/,
   /from operator_key order by created_at/,
@@ -21,7 +21,7 @@ const mayRead = [
   /select count\(\*\) as "count" from agent where project_id/,
   // Recovery looks at every agent, each with a look into its own rows.
   /from agent a where a.id > \$1 and \(/,
-  // What the operators of a project were told: a row for each thing that waits.
+  // The needs that the operators of a project were told of: a row for each.
   /from need where project_id = /,
   /from shared_secret/,
   /from subscription group by 1, 2$/,
@@ -71,7 +71,7 @@ async function requirePlans(url: string): Promise<void> {
   }
 }
 
-/** What is asked by name, with the values of the last time. */
+/** Records the statements that are asked by name, with the values of the last time. */
 function watch(): Map<string, Asked> {
   const asked = new Map<string, Asked>()
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown

@@ -12,7 +12,7 @@ const pollMs = 20
 let program: readonly string[] | undefined
 
 /**
- * What `node` is started with to run `rouse`: the flags, and the program. It is a bundle of the build where that is up to date, else the
+ * The words with which `node` runs `rouse`: the flags, and the program. It is a bundle of the build where that is up to date, else the
  * sources: it does the same, and a gateway starts at half the cost.
  * @param flags of Node. Under others than the default the bundle starts more slowly.
  */

@@ -78,7 +78,7 @@ describe('with the AI SDK', () => {
     const [key] = program.store.rows.keys()
     const { body } = await gateway.call('GET', '/v1/wake-subscriptions', undefined, { key: donna.key })
     expect(body.subscriptions[0]).toMatchObject({ status: 'active', failedInARow: 0 })
-    // What was given up is said once.
+    // An event that was given up is said once.
     expect(await program.api.refresh({ key: key! })).toMatchObject({ truncated: true })
     expect(await program.api.refresh({ key: key! })).toMatchObject({ truncated: false })
   })

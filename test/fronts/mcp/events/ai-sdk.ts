@@ -90,9 +90,9 @@ export async function startAiProgram(gateway: TestGateway, agent: TestAgent, era
   const url = `http://127.0.0.1:${port}/hook`
   return {
     store,
-    /** What the program was told to act on. */
+    /** The events that the program was told to act on. */
     events,
-    /** Why the gateway has ended subscriptions. */
+    /** The reasons for which the gateway has ended subscriptions. */
     ended,
     /** Every request to its webhook, challenges too. */
     heard,

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../src/lib/json.ts'
 import type { Answer, TestGateway } from '../../../support/gateway.ts'
 
-/** What a call of a tool came to. */
+/** The outcome of a call of a tool. */
 interface ToolAnswer {
   readonly status: number
   readonly isError: boolean
@@ -45,7 +45,7 @@ export function askMcp(
   return gateway.call('POST', path, body, { key, headers })
 }
 
-/** What `callTool` sends. */
+/** The message that `callTool` sends. */
 export function toolCall(name: string, args: JsonObject): McpRequest {
   return mcpRequest('tools/call', { name, arguments: args })
 }

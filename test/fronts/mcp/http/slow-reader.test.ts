@@ -31,7 +31,7 @@ async function openUnread(gateway: TestGateway, { key }: TestAgent, session: Rec
   return { id: /^id: (.*)$/m.exec(first)![1]!, leave: () => request.destroy() }
 }
 
-/** How many messages each subscription has announced, on one stream: the fewest of all. */
+/** The number of messages that each subscription has announced, on one stream: the fewest of all. */
 function announcedTo({ notifications }: SessionReader, ids: readonly string[]): number {
   const wakes = notifications
     .filter(({ method }) => method === 'notifications/message')

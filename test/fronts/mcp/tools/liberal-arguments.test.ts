@@ -32,7 +32,7 @@ test.each<[tool: string, given: unknown, taken: unknown]>([
   ],
   ['send_message', { payload: { a: null, b: '', c: '1' } }, { payload: { a: null, b: '', c: '1' } }],
   ['move_task', { artifacts: '[{"parts":"[{\\"text\\":\\"\\"}]"}]' }, { artifacts: [{ parts: [{ text: '' }] }] }],
-  // What fits in no way is refused later, by name.
+  // A value that fits in no way is refused later, by name.
   [
     'send_message',
     { payload: '[1]', taggedConcepts: 'b', colour: 'red' },

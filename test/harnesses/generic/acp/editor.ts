@@ -43,7 +43,7 @@ export function startEditor(env: Record<string, string>, version: 1 | 2 = 1) {
     input,
     messages,
     raw: () => text,
-    /** What the agent has read, byte for byte. */
+    /** The bytes that the agent has read. */
     agentRead: () => readFileSync(log, 'utf8'),
     agentReadBytes: () => statSync(log).size,
     stop: () => stop.abort(),

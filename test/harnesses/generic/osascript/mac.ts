@@ -25,7 +25,7 @@ export const psOutput = `    1     0     1     0 Sun Nov 22 08:00:00 2026     /s
 const rule = '─'.repeat(40)
 export const emptyScreen = `${rule}\n❯\n${rule}\n  ? for shortcuts`
 
-/** What a look at Terminal says. */
+/** The result of a look at Terminal. */
 export const lookOf = (over: object = {}) => ({
   isFront: true,
   window: 'AXStandardWindow',

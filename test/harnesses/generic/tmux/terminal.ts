@@ -14,7 +14,7 @@ interface Order {
   readonly swallowEnters?: number
 }
 
-/** Whether this machine has tmux. */
+/** True when this machine has tmux. */
 export const hasTmux = (() => {
   try {
     return execFileSync('tmux', ['-V'], { encoding: 'utf8' }).startsWith('tmux')
@@ -53,7 +53,7 @@ export async function openTerminal(programName = 'claude', { width = 100, height
     socketPath,
     pane,
     tmux,
-    /** What it shall do, as soon as it does. */
+    /** Orders what it does next; resolves as soon as it does. */
     async order(next: Order) {
       order(next)
       await until(
@@ -61,7 +61,7 @@ export async function openTerminal(programName = 'claude', { width = 100, height
         ([mode]) => mode === next.mode,
       )
     },
-    /** What the user types; resolves when it was typed, not when it is shown. */
+    /** Types as the user; resolves when it was typed, not when it is shown. */
     type: (text: string) => void tmux('send-keys', '-t', pane, '-l', '--', text),
     draft: () => shows().draft ?? '',
     submitted: () => read('submitted').split('\n').filter(Boolean),
