@@ -38,6 +38,6 @@ export const bridgeDefaults = {
 } as const satisfies Partial<BridgedAgent & BridgeConfig>
 
 /** The name of an agent in the journal: two gateways may have one of the same handle. */
-export function agentKey({ profile }: Pick<BridgedAgent, 'profile'>): string {
+export function agentKey({ profile }: { readonly profile: Omit<BridgedAgent['profile'], 'key'> }): string {
   return `${profile.identity} ${profile.project === undefined ? '' : `${profile.project} `}${profile.url}`
 }

@@ -60,7 +60,7 @@ export function writeFirstConfig(path: string, config: FirstConfig): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     throw new UsageError(
-      `${path} is there already, and is not overwritten. Add an entry to its "agents", as docs/bridge.md shows, and start the bridge again.`,
+      `${path} is there already, and is not overwritten. Add another agent with: rouse bridge add <handle> <harness>`,
       { cause: error },
     )
   }

@@ -14,7 +14,12 @@ interface OpenedConfig {
 /** Reads the user's configuration. `option`: its path; `adapters`: those that there are. Errors: `UsageError`, with the remedy. */
 export async function openConfig(io: Io, option: string | undefined, adapters: Adapters): Promise<OpenedConfig> {
   const path = configPath(option, io.env)
-  const value = parseConfig(readConfigText(path), path)
+  return checkConfig(io, path, readConfigText(path), adapters)
+}
+
+/** Reads a text that is, or will be, the configuration at a path. Errors: as above. */
+export async function checkConfig(io: Io, path: string, text: string, adapters: Adapters): Promise<OpenedConfig> {
+  const value = parseConfig(text, path)
   const known = Object.keys(adapters)
   const rows = await rowsOf(adapters, harnessesIn(value, known))
   const config = readBridgeConfig(value, path, { env: io.env, profiles: readProfiles(io), known, rows })

@@ -175,7 +175,7 @@ function adaptersOf(value: unknown, { known, rows }: ConfigWorld, problems: Prob
  * The directory that a user has written, absolute, with `~` and symbolic links resolved; a text: what is wrong with it. Conversations
  * in it, and below it, are reached.
  */
-function allowedDirectory(
+export function allowedDirectory(
   written: unknown,
   { HOME, USERPROFILE }: Io['env'],
 ): { readonly path: string } | { readonly problem: string } {

@@ -4,6 +4,7 @@ import type { Io } from '../../client/io.ts'
 import { createPrinter, type Printer } from '../../client/printer.ts'
 import { bridgeText } from '../output/bridge-view.ts'
 import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
+import { bridgeConfigOption, registerBridgeAdd } from './bridge-add.ts'
 import { registerBridgeClients } from './bridge-clients.ts'
 
 interface ConfigOption {
@@ -14,9 +15,10 @@ interface ConfigOption {
 export function registerBridge(parent: Command, io: Io): void {
   const bridge = parent.command('bridge').description('hand wakes to the conversations of harnesses on this machine')
   withExamples(bridge, [
-    'rouse bridge init      # write a first configuration',
-    'rouse bridge           # run it in this terminal',
-    'rouse bridge status    # what it does, and what it waits for',
+    'rouse bridge init               # write a first configuration',
+    'rouse bridge add @erik claude   # add another agent',
+    'rouse bridge                    # run it in this terminal',
+    'rouse bridge status             # what it does, and what it waits for',
   ])
   addOptions(bridge)
     .addHelpText('after', `\n${help}`)
@@ -31,6 +33,7 @@ export function registerBridge(parent: Command, io: Io): void {
 
   registerBridgeClients(bridge, io)
   registerBridgeAcp(bridge, io)
+  registerBridgeAdd(bridge, io)
 
   const status = bridge.command('status').description('show the agents, the conversations, and the wakes that are held')
   withExamples(status, ['rouse bridge status', 'rouse bridge status --json'])
@@ -58,12 +61,7 @@ export function registerBridge(parent: Command, io: Io): void {
 }
 
 function addOptions(command: Command): Command {
-  return command
-    .option(
-      '--config <file>',
-      'the configuration (default: $ROUSE_BRIDGE_CONFIG, else bridge.json beside the profiles)',
-    )
-    .addOption(jsonOption())
+  return command.option(...bridgeConfigOption).addOption(jsonOption())
 }
 
 /** The option of the command itself, or of `rouse bridge` before its name. */

@@ -5,10 +5,8 @@ import type { Io } from '../../client/io.ts'
 import { type Profile, readProfiles, writeProfiles } from '../../client/profile-file.ts'
 
 /** A profile by its name. `isNew`: it is not there yet, and will be made. */
-interface ChosenProfile {
+export interface ChosenProfile extends Omit<Profile, 'key'> {
   readonly name: string
-  readonly url: string
-  readonly identity: string
   readonly isNew?: true
 }
 
@@ -38,7 +36,8 @@ export function chooseProfile({ profile, agent }: Choice, io: Io): ChosenProfile
   if (found.identity === operator) {
     throw new UsageError(`Profile ${name} has the operator's key. A harness gets an agent's: ${remedy}`)
   }
-  return { name, url: found.url, identity: found.identity }
+  const { key: _key, ...chosen } = found
+  return { name, ...chosen }
 }
 
 const operator = '@operator'
@@ -50,30 +49,26 @@ export function noProfile(): UsageError {
 }
 
 /** The profile that `makeProfile` will make for an agent. Errors: another agent's profile has its name. */
-export function profileToMake(agent: string, { url }: GatewayClient, io: Io): ChosenProfile {
+export function profileToMake(agent: string, { url, project }: GatewayClient, io: Io): ChosenProfile {
   const name = bareHandle(agent)
   const taken = readProfiles(io).byName.get(name)
   if (taken) throw new UsageError(`There is a profile ${name} of ${taken.identity}: name another one with --profile.`)
-  return { name, url, identity: `@${name}`, isNew: true }
+  return { name, url, identity: `@${name}`, project, isNew: true }
 }
 
-/**
- * Makes another key for an agent, and a profile with it. It does not become the profile in use: the operator stays the operator. Errors:
- * those of the gateway, for example where the caller's key may make none.
- */
+/** Makes another key for an agent, and a profile with it. Errors: those of the gateway, for example where the caller's key may make none. */
 export async function makeProfile(chosen: ChosenProfile, gateway: GatewayClient, io: Io): Promise<void> {
   const params = { handle: bareHandle(chosen.identity) }
   const body = { label: `harness on ${hostname()}`.slice(0, labelMax), scopes: [...harnessScopes] }
   const { apiKey } = await gateway.call('POST /v1/agents/:handle/keys', { params, body })
+  keepProfile(chosen, apiKey, io)
+}
+
+/** Writes a new profile with its key. It does not become the profile in use: the operator stays the operator. */
+export function keepProfile({ name, url, identity, project }: ChosenProfile, key: string, io: Io): void {
   const { current, byName } = readProfiles(io)
-  const { url, project } = gateway
-  const profile: Profile = {
-    url,
-    key: apiKey,
-    identity: chosen.identity,
-    ...(project === undefined ? {} : { project }),
-  }
-  writeProfiles({ current, byName: new Map([...byName, [chosen.name, profile]]) }, io.env)
+  const profile: Profile = { url, key, identity, ...(project === undefined ? {} : { project }) }
+  writeProfiles({ current, byName: new Map([...byName, [name, profile]]) }, io.env)
 }
 
 /** Errors: there is no such agent; the gateway cannot be reached, without which no key can be made. */

@@ -157,7 +157,7 @@ function named(name: 'foreign' | 'changed', pieces: readonly Piece[]): Pick<File
 }
 
 /** Returns a failure as a `UsageError` that names the file. Errors of the program itself are returned unchanged. */
-function asUsageError(error: unknown, path: string): unknown {
+export function asUsageError(error: unknown, path: string): unknown {
   if (error instanceof DocumentError) {
     return new UsageError(`${path}:${error.line}:${error.column}: ${error.message}. The file is left as it is.`, {
       cause: error,

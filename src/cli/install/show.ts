@@ -17,8 +17,13 @@ function diffOf({ file, plan }: FileWork): string {
   return createTwoFilesPatch(from, file.path, before, plan.text, '', '').replace(/^=+\n/, '')
 }
 
-/** The text about the changes of the files of a harness. `written`: the word for a file that was changed. */
-export function resultText(io: Io, { title }: Harness, results: readonly FileResult[], written = 'written'): string {
+/** The text about the changes of the files of a harness, or of the bridge. `written`: the word for a file that was changed. */
+export function resultText(
+  io: Io,
+  { title }: Pick<Harness, 'title'>,
+  results: readonly FileResult[],
+  written = 'written',
+): string {
   const actionWords = { written, unchanged: 'as it was', removed: 'removed' } as const
   const lines = results.flatMap(({ path, holds, action, backup, foreign, changed }) => [
     `  ${actionWords[action].padEnd(9)}  ${plain(path)}${holds === '' ? '' : `  (${holds})`}`,

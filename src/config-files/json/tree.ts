@@ -51,11 +51,11 @@ function memberOf(text: string, container: Node, name: string): Node | undefined
   return found[0]?.children?.[1]
 }
 
-/** The deepest node of a path, and how many steps lead to it. */
+/** The deepest node of a path, and how many steps lead to it. A step is the name of a property, or the index of an element. */
 export function deepest(text: string, tree: Node, path: readonly string[]): { node: Node; depth: number } {
   let node = tree
   for (const [depth, step] of path.entries()) {
-    const next = node.type === 'object' ? memberOf(text, node, step) : undefined
+    const next = node.type === 'array' ? childrenOf(node)[Number(step)] : memberOf(text, node, step)
     if (!next) return { node, depth }
     node = next
   }

@@ -8,7 +8,6 @@ import { lookUp, processStart } from '../../../src/bridge/processes.ts'
 import { type Recipe, recipeHash } from '../../../src/bridge/restart/recipe.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { atTestEnd } from '../../support/ends.ts'
-import type { TestAgent } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
 import { RecoveryStub } from '../recovery/recovery-stub.ts'
 import { openPlace, startBridge, workplace } from '../run/bridge-desk.ts'
@@ -25,14 +24,14 @@ async function openSeat(recipe: Partial<Recipe> = {}, env: Record<string, string
   const cwd = workplace(home)
   const repl = replOf({ cwd, gateway, key: donna.key, env, recipe })
   const stub = new RecoveryStub()
-  prove(home, gateway.url, donna, repl.recipe)
+  prove(home, gateway.url, repl.recipe)
   const options = { ...place.options, restart: repl.recipe, fetch: stub.fetch, accountMs }
   return { ...place, cwd, repl, stub, options }
 }
 
-function prove(home: string, url: string, { key }: TestAgent, recipe: Recipe): void {
+function prove(home: string, url: string, recipe: Recipe): void {
   using journal = Journal.open({ path: join(home, 'state', 'bridge.db'), now: Date.now, note: () => {} })
-  journal.starts.saveProof(agentKey({ profile: { name: 'donna', url, key, identity: '@donna' } }), recipeHash(recipe))
+  journal.starts.saveProof(agentKey({ profile: { name: 'donna', url, identity: '@donna' } }), recipeHash(recipe))
 }
 
 test('an order starts the harness once, in a group of its own, with the text of the boot prompt', async () => {

@@ -1,0 +1,50 @@
+import { Refused } from '../../client/failure.ts'
+import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
+import type { Io } from '../../client/io.ts'
+import { type ChosenProfile, chooseProfile, keepProfile, makeProfile, profileToMake } from './choose-profile.ts'
+
+/** The profile under which the bridge speaks for an agent, and where its key is from. */
+export interface AgentProfile {
+  readonly profile: ChosenProfile
+  /** `caller`: the key of this command is the agent's own. `new-agent`: it is registered first. */
+  readonly key: 'profile' | 'caller' | 'new-key' | 'new-agent'
+}
+
+/** Finds a profile of the agent, or the way to one. Changes nothing. Errors: see `chooseProfile`; those of the gateway. */
+export async function findAgentProfile(
+  io: Io,
+  handle: string,
+  name: string | undefined,
+  gateway: GatewayClient,
+): Promise<AgentProfile> {
+  const own = chooseProfile({ profile: name, agent: handle }, io)
+  if (own) return { profile: own, key: 'profile' }
+  const found = await handleOnGateway(gateway, handle)
+  if (found === undefined) return { profile: profileToMake(handle, gateway, io), key: 'new-agent' }
+  // An alias was given.
+  const known = chooseProfile({ agent: found }, io)
+  if (known) return { profile: known, key: 'profile' }
+  const { identity } = await gateway.call('GET /v1/whoami')
+  return { profile: profileToMake(found, gateway, io), key: identity === found ? 'caller' : 'new-key' }
+}
+
+async function handleOnGateway(gateway: GatewayClient, handle: string): Promise<string | undefined> {
+  try {
+    return (await gateway.call('GET /v1/agents/:handle', { params: { handle: bareHandle(handle) } })).handle
+  } catch (error) {
+    if (error instanceof Refused && error.problem.code === 'agent-not-found') return undefined
+    throw error
+  }
+}
+
+/** Makes the profile, and before it the agent, where there is none yet. Errors: those of the gateway. */
+export async function makeAgentProfile(io: Io, { profile, key }: AgentProfile, gateway: GatewayClient): Promise<void> {
+  if (key === 'profile') return
+  if (key === 'caller') return keepProfile(profile, (await gateway.credentials()).key ?? '', io)
+  if (key === 'new-key') return makeProfile(profile, gateway, io)
+  const { agent, keyId } = await gateway.call('POST /v1/agents', { body: { handle: profile.identity } })
+  await makeProfile(profile, gateway, io)
+  // The first key of an agent may make others. Nobody keeps it.
+  const params = { handle: bareHandle(agent.handle), keyId }
+  await gateway.call('DELETE /v1/agents/:handle/keys/:keyId', { params })
+}

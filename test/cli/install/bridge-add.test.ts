@@ -1,0 +1,249 @@
+import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { start } from '../terminal.ts'
+import { type Home, makeHome } from './homes.ts'
+
+const config = '.config/rouse/bridge.json'
+const profiles = '.config/rouse/profiles.json'
+
+/** A configuration as a person has written it. `app`: the directory of donna. */
+const written = (app: string) => `{
+  // mine
+  "agents": [
+    { "profile": "donna", "harnesses": ["codex"], "directories": ["${app}"] }, // the first one
+  ],
+  "adapters": { "codex": { "steer": false } }, /* as it was */
+}
+`
+
+/** A home of the operator of a gateway, with a bridge for donna, and directories. */
+async function office(): Promise<{ home: Home; gateway: TestGateway; app: string; site: string } & AsyncDisposable> {
+  const gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const home = makeHome({ ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey })
+  const profile = { url: gateway.url, key: donna.key, identity: '@donna' }
+  home.write(profiles, JSON.stringify({ current: 'donna', profiles: { donna: profile } }))
+  const [app, site] = [home.at('app'), home.at('site')]
+  for (const path of [app, site]) mkdirSync(path)
+  home.write(config, written(app))
+  const end = async () => {
+    home[Symbol.dispose]()
+    await gateway[Symbol.asyncDispose]()
+  }
+  return { home, gateway, app, site, [Symbol.asyncDispose]: end }
+}
+
+const profileOf = (home: Home, name: string) => JSON.parse(home.read(profiles)).profiles[name]
+
+test('an agent that is not there is registered, gets a key and an entry, and a second run changes nothing', async () => {
+  await using desk = await office()
+  const { home, gateway, app, site } = desk
+  const add = (...more: string[]) => home.rouse('bridge', 'add', '@Erik', 'claude', '--directory', site, ...more)
+
+  const dry = await add('--dry-run')
+  expect([dry.code, dry.stderr]).toEqual([0, 'It would register @erik, make a key for @erik, and the profile erik.\n'])
+  expect(dry.stdout).toContain(`+++ ${home.at(config)}`)
+  expect(dry.stdout).toMatch(/^\+ +"profile": "erik",$/m)
+  expect(home.read(config)).toBe(written(app))
+  expect((await gateway.call('GET', '/v1/agents/erik')).status).toBe(404)
+
+  const first = await add()
+  expect([first.code, first.stderr]).toEqual([0, ''])
+  expect(first.stdout).toContain(`written    ${home.at(config)}  (agents[1]: @erik)`)
+  expect(first.stdout).toContain('It is registered, and a key for it is in the new profile erik.')
+  expect(first.stdout).toContain('No bridge runs. Start it: rouse bridge\n')
+  expect(first.stdout).toContain(
+    'Claude Code does not have the mail of @erik yet: rouse install claude --bridge --profile erik',
+  )
+  const text = home.read(config)
+  const entry = `    {
+      "profile": "erik",
+      "harnesses": [
+        "claude"
+      ],
+      "directories": [
+        "${site}"
+      ]
+    },
+`
+  expect(text.replace(entry, '')).toBe(written(app))
+  expect(text).toContain(entry)
+  expect(statSync(home.at(config)).mode & 0o777).toBe(0o600)
+
+  // Its profile has the one key that is left of it, which makes no others.
+  const { keys } = (await gateway.call('GET', '/v1/agents/erik/keys')).body
+  const valid = keys.filter(({ revokedAt }: { revokedAt: string | null }) => revokedAt === null)
+  expect(valid).toMatchObject([{ scopes: ['read', 'send', 'work', 'manage'] }])
+  const { key, ...profile } = profileOf(home, 'erik')
+  expect(profile).toEqual({ url: gateway.url, identity: '@erik' })
+  expect((await gateway.call('GET', '/v1/whoami', undefined, { key })).body.identity).toBe('@erik')
+  expect(JSON.parse(home.read(profiles)).current).toBe('donna')
+
+  const second = await add('--json')
+  expect(JSON.parse(second.stdout)).toEqual({
+    agent: '@erik',
+    profile: 'erik',
+    key: 'profile',
+    files: [{ path: home.at(config), holds: 'agents[1]: @erik', action: 'unchanged' }],
+    next: [
+      'Nothing had to be changed.',
+      'No bridge runs. Start it: rouse bridge',
+      'Claude Code does not have the mail of @erik yet: rouse install claude --bridge --profile erik',
+    ],
+  })
+  expect(await add('--dry-run')).toMatchObject({ code: 0, stdout: '', stderr: 'Nothing would change.\n' })
+  expect(home.read(config)).toBe(text)
+  const status = JSON.parse((await home.rouse('bridge', 'status', '--json')).stdout)
+  expect(status.agents).toMatchObject([
+    { agent: '@donna' },
+    { agent: '@erik', harnesses: ['claude'], directories: [site] },
+  ])
+})
+
+test('an agent of the gateway gets another key, one with a profile none, and its own key is kept', async () => {
+  await using desk = await office()
+  const { home, gateway, site } = desk
+  await gateway.addAgent('erik', { aliases: ['rik'] })
+  const { key } = await gateway.addAgent('mike')
+  const add = async (env: Record<string, string>, ...words: string[]) => {
+    Object.assign(home.env, env)
+    const { code, stdout, stderr } = await home.rouse('bridge', 'add', ...words, '--directory', site, '--json')
+    expect([code, stderr]).toEqual([0, ''])
+    return JSON.parse(stdout)
+  }
+  expect(await add({}, 'rik', 'claude')).toMatchObject({ agent: '@erik', profile: 'erik', key: 'new-key' })
+  expect(await add({}, '@rik', 'claude')).toMatchObject({ profile: 'erik', key: 'profile' })
+  expect(await add({ ROUSE_KEY: key }, '@mike', 'opencode')).toMatchObject({ profile: 'mike', key: 'caller' })
+  expect(profileOf(home, 'mike')).toEqual({ url: gateway.url, key, identity: '@mike' })
+  expect((await gateway.call('GET', '/v1/agents/mike/keys')).body.keys).toHaveLength(1)
+})
+
+test('the entry of an agent gets what it does not have, and keeps its comments', async () => {
+  await using desk = await office()
+  const { home, app, site } = desk
+  mkdirSync(join(app, 'deep'))
+  // Nothing asks the gateway: the profile is there.
+  Object.assign(home.env, { ROUSE_URL: 'http://127.0.0.1:9' })
+  const below = await home.rouse('bridge', 'add', 'donna', '--directory', join(app, 'deep'))
+  expect(below.stdout).toContain('Nothing had to be changed.')
+  const more = await home.rouse('bridge', 'add', 'donna', 'codex', 'claude', '--directory', site, '--directory', app)
+  expect([more.code, more.stderr]).toEqual([0, ''])
+  expect(home.read(config)).toBe(
+    written(app).replace('["codex"]', '["codex","claude"]').replace(`["${app}"]`, `["${app}","${site}"]`),
+  )
+})
+
+test('without a harness it takes those in which rouse install has named the profile', async () => {
+  await using desk = await office()
+  const { home, gateway, site } = desk
+  await gateway.addAgent('erik')
+  await home.rouse('install', 'claude', '--bridge', '--agent', '@erik')
+  const none = await home.rouse('bridge', 'add', '@mike', '--directory', site)
+  expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('[harness...]: Name the harness')])
+  const { stdout } = await home.rouse('bridge', 'add', '@erik', '--directory', site)
+  expect(stdout).toContain('Its profile is erik.')
+  expect(stdout).not.toContain('does not have the mail')
+  expect(home.read(config)).toContain('"claude"')
+})
+
+test('without a configuration it writes the first one', async () => {
+  await using desk = await office()
+  const { home, app } = desk
+  const other = home.at('new', 'other.json')
+  const { code, stdout, stderr } = await home.rouse(
+    'bridge',
+    'add',
+    'donna',
+    'codex',
+    '--directory',
+    app,
+    '--config',
+    other,
+  )
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toContain(`Start it: rouse bridge --config ${other}`)
+  expect(JSON.parse(home.read('new/other.json'))).toEqual({
+    agents: [{ profile: 'donna', harnesses: ['codex'], directories: [app] }],
+  })
+  expect(statSync(other).mode & 0o777).toBe(0o600)
+})
+
+test('it says whether the bridge that runs has the agent', async () => {
+  await using desk = await office()
+  const { home, site } = desk
+  const bridge = start(['bridge'], home.env)
+  await bridge.until(/@donna: connected/)
+  const add = async () => (await home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site)).stdout
+  expect(await add()).toMatch(
+    /The bridge that runs \(process \d+\) does not have it.*Ctrl-C where it runs, then rouse bridge/,
+  )
+  bridge.interrupt()
+  await bridge.code
+  const again = start(['bridge'], home.env)
+  await again.until(/@erik: connected/)
+  expect(await add()).toContain('Nothing had to be changed.\nThe bridge that runs has it already.\n')
+  again.interrupt()
+  await again.code
+})
+
+test.each<[what: string, words: string[], message: RegExp]>([
+  ['a handle that is none', ['../erik', 'claude'], /<handle>: "\.\.\/erik" is not a handle\. Write donna or @donna\./],
+  ['an option in its place', ['--', '--dry-run', 'claude'], /<handle>: "--dry-run" is not a handle/],
+  ['a harness that is none', ['@erik', 'cloude'], /'cloude' is invalid.*claude/],
+  ['a directory that is not there', ['@erik', 'claude', '--directory', '/nowhere'], /--directory: \/nowhere cannot be/],
+  ['a directory that is everything', ['@erik', 'claude', '--directory', '/'], /--directory: \/ is everything/],
+  ['a profile of another agent', ['@erik', 'claude', '--profile', 'donna'], /Profile donna is of @donna, not of @erik/],
+  ['a profile that is not there', ['@erik', 'claude', '--profile', 'erik'], /There is no profile "erik"/],
+  ['JSON of a diff', ['@erik', 'claude', '--dry-run', '--json'], /--dry-run prints a diff: without --json/],
+])('%s is refused, and nothing is changed', async (_what, words, message) => {
+  await using desk = await office()
+  const { home, app } = desk
+  const { code, stdout, stderr } = await home.rouse('bridge', 'add', ...words)
+  expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)])
+  expect(home.read(config)).toBe(written(app))
+  expect(Object.keys(JSON.parse(home.read(profiles)).profiles)).toEqual(['donna'])
+})
+
+test('a configuration that is wrong, read-only or open to others is named and stays', async () => {
+  await using desk = await office()
+  const { home, gateway, site } = desk
+  const add = () => home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site)
+  const wrong = written(site).replace('"codex"', '"codeks"')
+  home.write(config, wrong)
+  expect(await add()).toMatchObject({ code: 2, stderr: expect.stringContaining('agents[0].harnesses[0]') })
+  home.write(config, '{ "agents" }')
+  expect(await add()).toMatchObject({ code: 2, stderr: expect.stringMatching(/bridge\.json:1:\d+: /) })
+  home.write(config, written(site))
+  chmodSync(home.at(config), 0o400)
+  expect(await add()).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod u+w') })
+  chmodSync(home.at(config), 0o666)
+  expect(await add()).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod go-w') })
+  expect((await gateway.call('GET', '/v1/agents/erik')).status).toBe(404)
+})
+
+test('a link to a configuration stays a link', async () => {
+  await using desk = await office()
+  const { home, app, site } = desk
+  const file = home.write('dotfiles/bridge.json', written(app))
+  const link = home.at('link.json')
+  symlinkSync(file, link)
+  await home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site, '--config', link)
+  expect(home.read('dotfiles/bridge.json')).toContain('"erik"')
+})
+
+test('an agent that the key may not register or give a key is refused, and the file stays', async () => {
+  await using desk = await office()
+  const { home, gateway, app, site } = desk
+  const { key } = await gateway.addAgent('mike')
+  Object.assign(home.env, { ROUSE_KEY: key })
+  const words = ['claude', '--directory', site]
+  expect((await home.rouse('bridge', 'add', '@erik', ...words)).stderr).toContain(
+    'Only the operator may register agents',
+  )
+  expect((await home.rouse('bridge', 'add', '@gateway', ...words)).code).toBe(1)
+  await gateway.addAgent('erik')
+  expect((await home.rouse('bridge', 'add', '@erik', ...words)).code).toBe(1)
+  expect(home.read(config)).toBe(written(app))
+})
