@@ -1,26 +1,11 @@
-import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { dataDirectory } from '../support/data-directory.ts'
+import { offered } from './bash.ts'
 import { run } from './terminal.ts'
 
 const scriptFor = async (shell: string) => {
   const { code, stdout } = await run(['completion', shell])
   expect(code).toBe(0)
   return stdout
-}
-
-/** Returns the words that bash offers after these, the last of which is being typed. */
-async function offered(words: string[]): Promise<string[]> {
-  using directory = dataDirectory()
-  const path = join(directory.path, 'rouse.bash')
-  const list = words.map((word) => `'${word}'`).join(' ')
-  writeFileSync(
-    path,
-    `${await scriptFor('bash')}\nCOMP_WORDS=(rouse ${list}); COMP_CWORD=${words.length}; _rouse; printf '%s\\n' "\${COMPREPLY[@]}"\n`,
-  )
-  return execFileSync('bash', ['--norc', path], { encoding: 'utf8' }).split('\n').filter(Boolean)
 }
 
 test.each([
@@ -34,6 +19,12 @@ test.each([
   [['sub', 'add', '--target', 'b'], ['bridge-daemon']],
   [['presence', 'set', 'wait'], ['waitingOnApproval']],
   [['mail', '@donna', '--key'], ['--key-file']],
+  [['task', 'list', '--state', 'input'], ['input-required']],
+  [['install', 'cla'], ['claude']],
+  [
+    ['bridge', 'a'],
+    ['acp', 'add'],
+  ],
   // Names of files are the shell's.
   [['mail', '@donna', '--file', ''], []],
 ])('bash completes %j to %j', async (words, expected) => {

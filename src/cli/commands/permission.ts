@@ -67,7 +67,7 @@ function registerList(parent: Command, io: Io): void {
 }
 
 function registerRemove(parent: Command, io: Io): void {
-  clientCommand(parent, 'rm <id>', 'revoke a permission', [`rouse ${parent.name()} rm 019a…`]).action(
+  clientCommand(parent, 'rm <permission>', 'revoke a permission', [`rouse ${parent.name()} rm 019a…`]).action(
     async (given: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
       const id = await ownIds(gateway).permission(given)

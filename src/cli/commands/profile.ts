@@ -45,7 +45,7 @@ export function registerProfile(parent: Command, io: Io): void {
         table(io, headings, rows, empty),
       )
     })
-  const use = profile.command('use <name>').description('use this profile from now on')
+  const use = profile.command('use <profile>').description('use this profile from now on')
   withExamples(use, ['rouse profile use work'])
     .addOption(jsonOption())
     .action((name: string, _options: unknown, command: Command) => {

@@ -71,7 +71,7 @@ function registerList(parent: Command, io: Io): void {
 }
 
 function registerBeat(parent: Command, io: Io): void {
-  clientCommand(parent, 'beat [id]', 'give a sign of life, so that the session does not time out', [
+  clientCommand(parent, 'beat [session]', 'give a sign of life, so that the session does not time out', [
     'rouse session beat',
   ]).action(async (given: string | undefined, _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
@@ -82,7 +82,7 @@ function registerBeat(parent: Command, io: Io): void {
 }
 
 function registerEnd(parent: Command, io: Io): void {
-  clientCommand(parent, 'end [id]', 'end a session', ['rouse session end']).action(
+  clientCommand(parent, 'end [session]', 'end a session', ['rouse session end']).action(
     async (given: string | undefined, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
       const id = given === undefined ? await ownSession(gateway) : await ownIds(gateway).session(given)

@@ -28,7 +28,7 @@ interface SubUpdateOptions extends SelectionOptions {
 export function registerSubUpdate(parent: Command, io: Io): void {
   const command = clientCommand(
     parent,
-    'update <id>',
+    'update <subscription>',
     'pause or resume a subscription, change what it matches, its target or its signing key',
     [
       'rouse sub update WAKE_SUB:… --status active               # resume after a pause or an outage',

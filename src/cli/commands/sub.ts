@@ -50,18 +50,18 @@ function registerList(parent: Command, io: Io): void {
 }
 
 function registerShow(parent: Command, io: Io): void {
-  clientCommand(parent, 'show <id>', 'show one subscription (never its key)', ['rouse sub show WAKE_SUB:…']).action(
-    async (given: string, _options: unknown, command: Command) => {
-      const { gateway, print } = connect(io, command)
-      const id = await ownIds(gateway).subscription(given)
-      const subscription = await gateway.call('GET /v1/wake-subscriptions/:id', { params: { id } })
-      print.result(subscription, () => subscriptionText(io, subscription))
-    },
-  )
+  clientCommand(parent, 'show <subscription>', 'show one subscription (never its key)', [
+    'rouse sub show WAKE_SUB:…',
+  ]).action(async (given: string, _options: unknown, command: Command) => {
+    const { gateway, print } = connect(io, command)
+    const id = await ownIds(gateway).subscription(given)
+    const subscription = await gateway.call('GET /v1/wake-subscriptions/:id', { params: { id } })
+    print.result(subscription, () => subscriptionText(io, subscription))
+  })
 }
 
 function registerRemove(parent: Command, io: Io): void {
-  clientCommand(parent, 'rm <id>', 'remove a subscription', ['rouse sub rm WAKE_SUB:…']).action(
+  clientCommand(parent, 'rm <subscription>', 'remove a subscription', ['rouse sub rm WAKE_SUB:…']).action(
     async (given: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
       const id = await ownIds(gateway).subscription(given)
@@ -72,7 +72,7 @@ function registerRemove(parent: Command, io: Io): void {
 }
 
 function registerResync(parent: Command, io: Io): void {
-  clientCommand(parent, 'resync <id>', 'move the cursor back and send every event after it again', [
+  clientCommand(parent, 'resync <subscription>', 'move the cursor back and send every event after it again', [
     'rouse sub resync WAKE_SUB:… --since 120   # 120 is the last logId that you have seen',
   ])
     .requiredOption('--since <logId>', 'send the events after this logId again; 0 = from the beginning', integer(0))
@@ -91,7 +91,7 @@ function registerResync(parent: Command, io: Io): void {
 }
 
 function registerReplay(parent: Command, io: Io): void {
-  clientCommand(parent, 'replay <id>', 'send wakes again, without moving the cursor', [
+  clientCommand(parent, 'replay <subscription>', 'send wakes again, without moving the cursor', [
     'rouse sub replay WAKE_SUB:… --event 01J9ZK4R8Q6W2T5X7Y0B3C1D2E',
     'rouse sub replay WAKE_SUB:… --from 120 --to 140',
     'rouse sub replay WAKE_SUB:… --failed-since 2026-04-26T10:00:00Z   # every delivery that failed since',
@@ -122,7 +122,7 @@ function replayOf({ event, from, to, failedSince }: ReplayOptions): BodyOf<'POST
 }
 
 function registerTest(parent: Command, io: Io): void {
-  clientCommand(parent, 'test <id>', 'send a signed test wake now and show what the webhook answered', [
+  clientCommand(parent, 'test <subscription>', 'send a signed test wake now and show what the webhook answered', [
     'rouse sub test WAKE_SUB:…',
   ]).action(async (given: string, _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
@@ -134,7 +134,7 @@ function registerTest(parent: Command, io: Io): void {
 }
 
 function registerDeliveries(parent: Command, io: Io): void {
-  clientCommand(parent, 'deliveries <id>', 'show what was sent to the webhook, newest first', [
+  clientCommand(parent, 'deliveries <subscription>', 'show what was sent to the webhook, newest first', [
     'rouse sub deliveries WAKE_SUB:… --limit 10',
   ])
     .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1))
@@ -150,7 +150,7 @@ function registerDeliveries(parent: Command, io: Io): void {
 }
 
 function registerHeld(parent: Command, io: Io): void {
-  clientCommand(parent, 'held <id>', 'show the events that matched and woke nobody, and why, newest first', [
+  clientCommand(parent, 'held <subscription>', 'show the events that matched and woke nobody, and why, newest first', [
     'rouse sub held WAKE_SUB:… --limit 10',
   ])
     .option('--limit <n>', 'the largest number of rows (default: 50)', integer(1))

@@ -20,7 +20,7 @@ interface TaskMoveOptions {
 }
 
 export function registerTaskMove(parent: Command, io: Io): void {
-  clientCommand(parent, 'move <id> <state>', 'move a task to another state', [
+  clientCommand(parent, 'move <task> <state>', 'move a task to another state', [
     'rouse task move 0b6f… working',
     'rouse task move 0b6f… completed --artifact-text "All tests pass." --message "Done"',
     'rouse task move 0b6f… input-required --message "Which branch?"',

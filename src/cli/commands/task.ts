@@ -61,7 +61,7 @@ function registerList(parent: Command, io: Io): void {
 }
 
 function registerShow(parent: Command, io: Io): void {
-  clientCommand(parent, 'show <id>', 'show a task: state, messages, artifacts', ['rouse task show 0b6f…']).action(
+  clientCommand(parent, 'show <task>', 'show a task: state, messages, artifacts', ['rouse task show 0b6f…']).action(
     async (given: string, _options: unknown, command: Command) => {
       const { gateway, print } = connect(io, command)
       const id = await ownIds(gateway).task(given)
@@ -72,7 +72,7 @@ function registerShow(parent: Command, io: Io): void {
 }
 
 function registerArtifact(parent: Command, io: Io): void {
-  clientCommand(parent, 'artifact <taskId>', 'add an artifact to a task, whole or in pieces', [
+  clientCommand(parent, 'artifact <task>', 'add an artifact to a task, whole or in pieces', [
     'rouse task artifact 0b6f… --text "# Report …" --name report.md',
     'rouse task artifact 0b6f… --text "more of it" --name report.md --append --last',
   ])

@@ -8,7 +8,7 @@ import { threadText } from '../output/mail-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 
 export function registerThread(parent: Command, io: Io): void {
-  clientCommand(parent, 'thread <id>', 'read a conversation, with the status of each message', [
+  clientCommand(parent, 'thread <thread>', 'read a conversation, with the status of each message', [
     'rouse thread MESSAGE:019a…      # the id of a thread, or of a message in it',
   ])
     .option('--page-token <token>', 'the next page: the token at the end of the previous page')

@@ -15,18 +15,26 @@ function __rouse_is_at
   end
   test "$at" = "$argv[1]"
 end
+function __rouse_asked
+  set -l current (commandline -ct)
+  rouse complete -- (commandline -opc)[2..-1] "$current" 2> /dev/null
+end
 complete -c rouse -f
 ${nodes.flatMap(linesOf).join('\n')}
 `
 }
 
-function linesOf({ path, commands, options, values }: CommandNode): string[] {
+const asked = "'(__rouse_asked)'"
+
+function linesOf({ path, commands, options, values, isAsked }: CommandNode): string[] {
   const at = `complete -c rouse -n ${quoted(`__rouse_is_at ${quoted(path)}`)}`
   return [
     ...commands.map(({ text, what }) => `${at} -a ${quoted(text)} -d ${quoted(what)}`),
     ...(values.length === 0 ? [] : [`${at} -a ${quoted(values.join(' '))}`]),
-    ...options.map(({ text, what, takesValue, choices }) => {
-      const value = choices.length > 0 ? ` -x -a ${quoted(choices.join(' '))}` : takesValue ? ' -r -F' : ''
+    ...(isAsked ? [`${at} -a ${asked}`] : []),
+    ...options.map(({ text, what, takesValue, choices, isAsked }) => {
+      const words = choices.length > 0 ? quoted(choices.join(' ')) : isAsked ? asked : undefined
+      const value = words !== undefined ? ` -x -a ${words}` : takesValue ? ' -r -F' : ''
       return `${at} -l ${text.slice(2)} -d ${quoted(what)}${value}`
     }),
   ]

@@ -86,6 +86,13 @@ export const commandGroups: Readonly<Record<string, readonly CommandEntry[]>> = 
 /** All commands, in the order of their groups. */
 export const commandTable: readonly CommandEntry[] = Object.values(commandGroups).flat()
 
+/** The command that the scripts of `rouse completion` run. No help shows it. */
+const complete: CommandEntry = {
+  name: 'complete',
+  load: async () => (await import('../commands/complete.ts')).registerComplete,
+  neverFails: true,
+}
+
 /** The heading of a command's group. */
 export const groupOf = ({ name }: CommandEntry): string =>
   Object.keys(commandGroups).find((group) => commandGroups[group]!.some((one) => one.name === name)) ?? ''
@@ -95,11 +102,16 @@ const optionsWithValue = new Set(['--url', '--key-file', '--key', '--profile', '
 
 /**
  * The commands that a command line needs: the one that it names. All of them where it names none or an unknown one, for the help and
- * for suggestions, and for `completion`, which lists them. None for the version. Pure.
+ * for suggestions, and for `completion`, which lists them. None for the version. For `complete` also that of the line that it is about.
+ * Pure.
  */
 export function neededCommands(argv: readonly string[]): readonly CommandEntry[] {
   if (argv[0] === '--version' || argv[0] === '-V') return []
   const name = firstWord(argv)
+  if (name === complete.name) {
+    const about = firstWord(argv.slice(argv.indexOf(name) + 1).filter((word) => word !== '--'))
+    return [complete, ...commandTable.filter((command) => command.name === about)]
+  }
   const named = commandTable.filter((command) => command.name === name)
   return named.length === 0 || name === 'completion' ? commandTable : named
 }

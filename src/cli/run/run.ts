@@ -97,7 +97,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
     return exitCodes.ok
   } catch (error) {
     const code = reportFailure(error, io, { json: asksForJson(argv), command })
-    return commands.length === 1 && commands[0]!.neverFails ? exitCodes.ok : code
+    return commands[0]?.neverFails ? exitCodes.ok : code
   }
 }
 
