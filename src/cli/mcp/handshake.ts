@@ -8,7 +8,7 @@ const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const textMax = 100
 const listensMax = 10
 
-/** Returns the facts of the connection in a message of the client. Pure. */
+/** Returns what a message of the client says about the connection: that the client has begun, and with which version. Pure. */
 export function handshakeOfClient(message: unknown): Handshake {
   if (!isJsonObject(message)) return {}
   if (message.method === 'notifications/initialized') return { isGreeted: true }
@@ -19,7 +19,7 @@ export function handshakeOfClient(message: unknown): Handshake {
   return { isGreeted: true, protocolVersion: version.slice(0, textMax) }
 }
 
-/** Returns the facts of the connection in a message of the server: the version that was agreed, and the changes that a listener hears of. Pure. */
+/** Returns what a message of the server says about the connection: the version that was agreed, and the changes that it will report. Pure. */
 export function handshakeOfServer(message: unknown): Handshake {
   if (!isJsonObject(message)) return {}
   const { result, params, method } = message

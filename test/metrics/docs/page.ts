@@ -32,7 +32,7 @@ const intro = `# Metrics
 
 <!-- Made from src/metrics and src/gateway/metrics-page.ts by \`npm run metrics:docs\`. A test fails when the two differ. -->
 
-\`GET /metrics\` is the figures of one gateway in the text format of Prometheus. It takes an operator's key; a viewer's is enough:
+\`GET /metrics\` returns the figures of one gateway in the text format of Prometheus. It needs the key of an operator; the role \`viewer\` is enough:
 
     rouse operator key add --role viewer --label prometheus --save-key rouse.key
 
@@ -43,48 +43,50 @@ scrape_configs:
     static_configs: [{ targets: ['127.0.0.1:4520'] }]
 \`\`\`
 
-\`ROUSE_METRICS=open\` answers without a key: for a port that only the scraper reaches. \`ROUSE_METRICS=off\` has no such route. Scrape every
-gateway. Counting costs the gateway a few additions for each message; the library that writes the page is loaded with the first scrape. The store
-is counted once a second at most. A gateway that refuses requests because it has too much work still answers ten scrapes a minute of each key.
+With \`ROUSE_METRICS=open\` the route needs no key: use that only if nothing but the scraper reaches the port. With \`ROUSE_METRICS=off\` the route does
+not exist. Scrape every gateway. Counting costs the gateway a few additions for each message. The gateway loads the library that writes the page with
+the first scrape, and counts the store at most once a second. A gateway that refuses requests because it has too much work still answers ten scrapes a
+minute of each key.
 
-[deploy/prometheus/alerts.yml](../deploy/prometheus/alerts.yml) has rules, [deploy/grafana/rouse.json](../deploy/grafana/rouse.json) a dashboard;
-[operations.md](operations.md#what-to-watch) says what to do.
+[deploy/prometheus/alerts.yml](../deploy/prometheus/alerts.yml) has alert rules, [deploy/grafana/rouse.json](../deploy/grafana/rouse.json) has a
+dashboard, and [operations.md](operations.md#what-to-watch) says what to do.
 
 ## The series
 
-The counters and the histograms are of one gateway since its start: add them up over the gateways. The gauges "of the store" are the same on every
-gateway of a store: take one of them (\`max by (status, target) (…)\`). No label has the name of an agent or a project, an id, or a word of a peer.
+Counters and histograms are those of one gateway since its start: add them up over the gateways. The gauges "of the store" are the same on every
+gateway of a store: take one of them (\`max by (status, target) (…)\`). No label contains the name of an agent or a project, an id, or text of a peer.
 `
 
 const rest = `
 - \`surface\`: \`a2a\` for a message over A2A, \`mail\` for mail.
 - \`target\`: the harness target of a subscription; \`push\` for the push notification config of an A2A task.
-- \`form\`: \`single\` for a wake with one event, \`digest\` for one with several. The time of a digest has the window of its subscription in it.
-- \`outcome\`: \`delivered\`; the class of the status (\`4xx\`); why there was no answer (\`timeout\`, \`connect\`, \`reset\`, \`tls\`, \`dns\`, …); or the
-  last step that the reader of a stream has reported. Each attempt counts once, retries and repeats by hand included.
+- \`form\`: \`single\` for a wake with one event, \`digest\` for one with several. The time of a digest includes the window of its subscription.
+- \`outcome\`: \`delivered\`; the class of the status (\`4xx\`); the reason for no answer (\`timeout\`, \`connect\`, \`reset\`, \`tls\`, \`dns\`, …); or the
+  last step that the reader of a stream has reported. Each attempt counts once, also a retry or a repeat by hand.
 - \`code\`, \`limit\`: the problem and the name of the limit, as in [limits.md](limits.md).
-- \`mode\`, \`change\`: of recovery: \`nudge\` or \`restart\`, and \`ordered\`, \`cleared\`, \`abandoned\`, \`failed\`, \`refused\` or \`withdrawn\`.
+- \`mode\`, \`change\` (recovery): \`nudge\` or \`restart\`; \`ordered\`, \`cleared\`, \`abandoned\`, \`failed\`, \`refused\` or \`withdrawn\`.
 - \`gate\`, \`state\`: \`nudges\` or \`restarts\`; \`enabled\`, \`disabled\` or \`tripped\`.
 
-The page also has what \`prom-client\` knows of the process: \`process_*\` (processor time, memory, open files) and \`nodejs_*\` (the delay of the event
-loop, the heap, garbage collections).
+The page also has the figures of \`prom-client\` about the process: \`process_*\` (processor time, memory, open files) and \`nodejs_*\` (the delay of the
+event loop, the heap, garbage collections).
 
 ## Traces
 
-A call may be part of a trace of [W3C Trace Context](https://www.w3.org/TR/trace-context/): A2A over HTTP and gRPC, and the REST API, read the header
-\`traceparent\` (over gRPC the metadata of that name). The gateway keeps it with the events of the call, and sends it with their wakes: as a header of a
-webhook and of a push notification, and as a field \`traceparent\` of a wake on a stream. So the spans of the receiver are children of the sender's. A
-digest has one if all of its events have the same.
+A call may be part of a trace of [W3C Trace Context](https://www.w3.org/TR/trace-context/). A2A over HTTP and the REST API read the header
+\`traceparent\`, and A2A over gRPC reads the metadata of that name. The gateway keeps it with the events of the call, and sends it with their wakes: as a
+header of webhooks and push notifications, and as the field \`traceparent\` of wakes on a stream. So the spans of the receiver are children of the
+sender's. A digest has a \`traceparent\` if all of its events have the same.
 
-\`rouse listen --exec\` gives it to its command as \`TRACEPARENT\`, and \`rouse\` sends \`TRACEPARENT\` of its environment along: a task that is delegated from
-agent to agent is one trace.
+\`rouse listen --exec\` sets \`TRACEPARENT\` for its command, and each \`rouse\` command sends the \`TRACEPARENT\` of its environment. So a task that agents
+delegate to each other is one trace.
 
 **Spans of the gateway.** With \`ROUSE_OTLP_ENDPOINT\`, or \`OTEL_EXPORTER_OTLP_ENDPOINT\`, the gateway sends spans to a collector of OpenTelemetry (OTLP
 over HTTP): \`SendMessage\` and each call of the REST API that changes something, from the call to its answer, with \`a2a.task.id\` and
 \`gen_ai.conversation.id\`; and each wake (\`wake/sent_to_me\`, …), from its first attempt to its outcome. The header that a receiver gets then names the
-span of the wake. A digest of several traces begins one of its own. Its libraries are optional dependencies, and are loaded only then. Spans that
-cannot be sent are lost, which the log says (\`traces.lost\`): no call and no wake waits for them. A span has ids, the handle of nobody, and no text.
+span of the wake. A digest of several traces begins a new trace. The libraries for this are optional dependencies, and are loaded only with this
+setting. No call and no wake waits for spans: spans that cannot be sent are lost, and the log says so (\`traces.lost\`). A span has ids, but no handles
+and no texts.
 
-The header is a word of a peer, which no signature covers: one that is not well formed is ignored. \`tracestate\` and
-\`baggage\` are not passed on.
+A peer writes the header, and no signature covers it. The gateway ignores a header that is not well formed, and does not pass on \`tracestate\` and
+\`baggage\`.
 `

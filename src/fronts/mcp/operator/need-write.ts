@@ -16,7 +16,7 @@ export const needWrite = operatorTool({
   scopes: ['read', 'work'],
   title: 'Put a need off',
   description:
-    'Puts off what waits for a person, for all operators of the project. snooze: nobody is told of it again until the instant until, unless it becomes worse; it stays in needs_read, with snoozedUntil. unsnooze ends that. Nothing is mended by it: the agent or the sender waits on.',
+    'Snoozes a need, for all operators of the project. snooze: operators are not notified of the need before the time in until, unless it becomes worse. needs_read still lists it, with snoozedUntil. unsnooze: ends the snooze. This repairs nothing: the agent or the sender still waits.',
   input: z.strictObject({
     action: z.enum(['snooze', 'unsnooze']),
     need: snoozeInput.shape.need.describe('The id that needs_read shows'),

@@ -22,7 +22,7 @@ export const taskWrite = operatorTool({
   scopes: ['read', 'send', 'work'],
   title: 'Answer, cancel or reassign a task',
   description:
-    'Moves a task for the operator. answer: what a task in input-required or auth-required asks; it goes on with your text as the words of its user. cancel: ends it for good, and both parties are told. handoff: another agent (to) works on it from now on, and gets text as mail; for a task that its assignee has left lying. Read the task first: if it has changed since expectedVersion the call is refused and shows it as it is. Answer only what your user has decided.',
+    'Answers, cancels or reassigns a task for the operator. answer: answers the question of a task in input-required or auth-required. Its agent takes your text as the words of its user, and goes on. cancel: ends the task for good, and notifies both parties. handoff: gives the task to another agent (to), who gets text as mail; use it when the assignee does not work on the task. Read the task first with tasks_read: if it has changed since expectedVersion, the call is refused and shows the current task. Answer only what your user has decided.',
   input: z.strictObject({
     action: z.enum(['answer', 'cancel', 'handoff']),
     taskId: line(500).min(1).describe('The id of a task; with handoff also the ref of another claim'),

@@ -84,8 +84,7 @@ const outro = `## Waiting for mail
 within milliseconds; \`next_turn\` mail does not end the wait, and comes with its result; \`silent\` mail does neither. If piggyback on the surface of
 the session waits for a wake first (\`claude_code\`, \`codex\`), the tool waits for it too.
 
-In Claude Code a call that runs for two minutes moves to the background, and its result starts a turn. Until then the prompts of the user wait. A long
-\`timeoutSeconds\` (1500) costs the fewest turns. A client that gives up after a minute needs the default of 50.
+A long \`timeoutSeconds\` (1500) costs the fewest turns. A client that gives up after a minute needs the default of 50.
 
 ## Resources
 
