@@ -1,6 +1,7 @@
-import { Refused } from '../../client/failure.ts'
+import { Refused, UsageError } from '../../client/failure.ts'
 import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import { handleOf, isHandle } from '../team/addresses.ts'
 import { type ChosenProfile, chooseProfile, keepProfile, makeProfile, profileToMake } from './choose-profile.ts'
 
 /** The profile under which the bridge speaks for an agent, and where its key is from. */
@@ -13,10 +14,11 @@ export interface AgentProfile {
 /** Finds a profile of the agent, or the way to one. Changes nothing. Errors: see `chooseProfile`; those of the gateway. */
 export async function findAgentProfile(
   io: Io,
-  handle: string,
+  given: string,
   name: string | undefined,
   gateway: GatewayClient,
 ): Promise<AgentProfile> {
+  const handle = requireHandle(given)
   const own = chooseProfile({ profile: name, agent: handle }, io)
   if (own) return { profile: own, key: 'profile' }
   const found = await handleOnGateway(gateway, handle)
@@ -28,9 +30,17 @@ export async function findAgentProfile(
   return { profile: profileToMake(found, gateway, io), key: identity === found ? 'caller' : 'new-key' }
 }
 
+/** The handle that a person or a gateway has given: it becomes the name of a profile. */
+function requireHandle(text: string): string {
+  const handle = handleOf(text)
+  if (isHandle(handle)) return handle
+  throw new UsageError(`<handle>: ${JSON.stringify(text)} is not a handle. Write donna or @donna.`)
+}
+
 async function handleOnGateway(gateway: GatewayClient, handle: string): Promise<string | undefined> {
   try {
-    return (await gateway.call('GET /v1/agents/:handle', { params: { handle: bareHandle(handle) } })).handle
+    const agent = await gateway.call('GET /v1/agents/:handle', { params: { handle: bareHandle(handle) } })
+    return requireHandle(agent.handle)
   } catch (error) {
     if (error instanceof Refused && error.problem.code === 'agent-not-found') return undefined
     throw error

@@ -11,13 +11,13 @@ import { UsageError } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
+import { plain } from '../../client/terminal-text.ts'
 import { readConfigFile, replaceFile } from '../../config-files/config-file.ts'
 import type { Piece } from '../../config-files/document.ts'
 import { profilesOf, readRecords } from '../../config-files/record.ts'
 import { harnessOf } from '../../harnesses/harnesses.ts'
 import { shellCommand } from '../../lib/shell-command.ts'
 import { servicePaths } from '../service/service-record.ts'
-import { handleOf, isHandle } from '../team/addresses.ts'
 import { type AgentProfile, findAgentProfile, makeAgentProfile } from './bridge-agent.ts'
 import type { ChosenProfile } from './choose-profile.ts'
 import { asUsageError, type FileWork, planInstall } from './install-files.ts'
@@ -47,7 +47,7 @@ export async function runBridgeAdd(
   const directories = directoriesOf(options.directory ?? ['.'], io)
   const path = configPath(options.config, io.env)
   const before = await agentsIn(io, path, adapters)
-  const source = await findAgentProfile(io, requireHandle(handle), options.profile, gateway)
+  const source = await findAgentProfile(io, handle, options.profile, gateway)
   const { profile } = source
   const index = before.findIndex((agent) => agentKey(agent) === agentKey(source))
   const entry = before[index]
@@ -74,16 +74,9 @@ export async function runBridgeAdd(
   ]
   const shown = { agent: profile.identity, profile: profile.name, key: source.key, files: [result], next }
   print.result(shown, () => {
-    const lines = [profileText(source), ...next].map((line) => `${line}\n`)
+    const lines = [profileText(source), ...next].map((line) => `${plain(line)}\n`)
     return `${resultText(io, { title: 'The bridge' }, [result])}${lines.join('')}`
   })
-}
-
-/** The handle as the gateway writes it: it becomes the name of a profile. */
-function requireHandle(text: string): string {
-  const handle = handleOf(text)
-  if (isHandle(handle)) return handle
-  throw new UsageError(`<handle>: ${JSON.stringify(text)} is not a handle. Write donna or @donna.`)
 }
 
 function directoriesOf(written: readonly string[], { env }: Io): string[] {

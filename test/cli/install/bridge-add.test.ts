@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { startStubGateway } from '../stub-gateway.ts'
 import { start } from '../terminal.ts'
 import { type Home, makeHome } from './homes.ts'
 
@@ -204,6 +205,17 @@ test.each<[what: string, words: string[], message: RegExp]>([
   expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)])
   expect(home.read(config)).toBe(written(app))
   expect(Object.keys(JSON.parse(home.read(profiles)).profiles)).toEqual(['donna'])
+})
+
+test('a handle that the gateway gives is checked as one that a person gives', async () => {
+  await using desk = await office()
+  const { home, app, site } = desk
+  const agent = { handle: '@-x$(touch y)' } as never
+  await using hostile = await startStubGateway({ 'GET /v1/agents/:handle': { json: agent } })
+  Object.assign(home.env, { ROUSE_URL: hostile.url })
+  const { code, stderr } = await home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site)
+  expect([code, stderr]).toEqual([2, expect.stringContaining('<handle>: "@-x$(touch y)" is not a handle.')])
+  expect(home.read(config)).toBe(written(app))
 })
 
 test('a configuration that is wrong, read-only or open to others is named and stays', async () => {
