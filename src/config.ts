@@ -76,7 +76,7 @@ export interface Config {
 
 const metricsChoices = ['open', 'key', 'off'] as const
 
-const logLevels = ['silent', 'error', 'warn', 'info', 'debug']
+const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
 /** A key that a person made up is weaker than its length suggests. */
 const adminKeyMin = 24
 
@@ -116,9 +116,9 @@ export function envToConfig(env: Env): Config {
     sessions: { timeoutMs: read.number('ROUSE_SESSION_TIMEOUT', 300, 30, 86_400) * 1000 },
     a2a: { blockingTimeoutMs: read.number('ROUSE_BLOCKING_TIMEOUT', 55, 0, 86_400) * 1000 },
     mcpEvents: readMcpEvents(read),
-    metrics: readMetrics(read),
+    metrics: read.oneOf('ROUSE_METRICS', metricsChoices, 'key'),
     otlpEndpoint: readOtlpEndpoint(read),
-    logLevel: readLogLevel(read),
+    logLevel: read.oneOf('ROUSE_LOG_LEVEL', logLevels, 'info'),
   }
   if (read.problems.length === 0) return config
   throw new Error(`The configuration is not valid:\n${read.problems.map((problem) => `  ${problem}`).join('\n')}`)
@@ -224,21 +224,10 @@ function readTrustedProxies(read: EnvReader): string[] {
 
 function readMcpEvents(read: EnvReader): Config['mcpEvents'] {
   return {
-    isOn: oneOf(read, 'ROUSE_MCP_EVENTS', ['on', 'off'], 'on') === 'on',
-    codes: oneOf(read, 'ROUSE_MCP_EVENTS_CODES', ['draft', 'sep'], 'draft'),
-    allowsHttp: oneOf(read, 'ROUSE_MCP_EVENTS_ALLOW_HTTP', ['no', 'loopback'], 'no') === 'loopback',
+    isOn: read.oneOf('ROUSE_MCP_EVENTS', ['on', 'off'], 'on') === 'on',
+    codes: read.oneOf('ROUSE_MCP_EVENTS_CODES', ['draft', 'sep'], 'draft'),
+    allowsHttp: read.oneOf('ROUSE_MCP_EVENTS_ALLOW_HTTP', ['no', 'loopback'], 'no') === 'loopback',
   }
-}
-
-function oneOf<const Word extends string>(read: EnvReader, name: string, words: readonly Word[], usual: Word): Word {
-  const text = read.text(name) ?? usual
-  const chosen = words.find((word) => word === text.toLowerCase())
-  if (!chosen) read.problems.push(`${name}="${text}": give one of ${words.join(', ')}.`)
-  return chosen ?? usual
-}
-
-function readMetrics(read: EnvReader): Config['metrics'] {
-  return oneOf(read, 'ROUSE_METRICS', metricsChoices, 'key')
 }
 
 /** The name of OpenTelemetry is understood too: whoever has a collector has set it for all programs. */
@@ -246,14 +235,6 @@ function readOtlpEndpoint(read: EnvReader): string | undefined {
   const standard = read.checkedText('OTEL_EXPORTER_OTLP_ENDPOINT', requireHttp)
   const own = read.checkedText('ROUSE_OTLP_ENDPOINT', (text) => text.toLowerCase() === 'off' || requireHttp(text))
   return own?.toLowerCase() === 'off' ? undefined : (own ?? standard)
-}
-
-function readLogLevel(read: EnvReader): string {
-  const level = read.text('ROUSE_LOG_LEVEL') ?? 'info'
-  if (!logLevels.includes(level)) {
-    read.problems.push(`ROUSE_LOG_LEVEL="${level}": give one of ${logLevels.join(', ')}.`)
-  }
-  return level
 }
 
 /** Returns a JSON text, or the text of the file that it names. */

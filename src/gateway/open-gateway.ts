@@ -131,6 +131,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { bodyMax } = config
   const admission = new Admission({ clock, bodyMax, unread: world.unread, overload: world.overload })
   undo.defer(() => admission[Symbol.dispose]())
+  const isOverloaded = (): boolean => admission.isOverloaded
   const openCalls = new OpenCalls(clock)
   undo.defer(() => openCalls[Symbol.dispose]())
   const openCallCheck = undo.use(new OpenCallCheck(core, openCalls))
@@ -185,13 +186,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     revoked,
     metrics,
     tracing,
-    metricsPage: openMetricsPage(config.metrics, {
-      db,
-      clock,
-      metrics,
-      engine,
-      isOverloaded: () => admission.isOverloaded,
-    }),
+    metricsPage: openMetricsPage(config.metrics, { db, clock, metrics, engine, isOverloaded }),
   }
   const front: Express = createFront({ ...context, mcp })
 
@@ -215,12 +210,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     idleSessionSweep(mcp.sessions),
     missedEdgeSweep({ ...core, changed }),
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
-    recoverySweep({
-      ...features.recovery,
-      steady: world.steady,
-      isClockRight,
-      isOverloaded: () => admission.isOverloaded,
-    }),
+    recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
     needSweep({ ...core, readNeeds: (projectId) => readNeeds({ db, now: clock.now(), caller: ofProject(projectId) }) }),
     lapseSweep({ ...core, changed }),
     delivery.farewells,

@@ -41,6 +41,14 @@ export class EnvReader {
     return fallback
   }
 
+  /** Returns one of the words, in whatever case it is given. */
+  oneOf<const Word extends string>(name: string, words: readonly Word[], fallback: Word): Word {
+    const text = this.text(name) ?? fallback
+    const chosen = words.find((word) => word === text.toLowerCase())
+    if (!chosen) this.problems.push(`${name}="${text}": give one of ${words.join(', ')}.`)
+    return chosen ?? fallback
+  }
+
   /** Returns a number of at most `max`, where 0 means no limit. */
   limit(name: string, fallback: number, max: number): number {
     return this.#whole(name, fallback, max, 'no limit')
