@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
-import { startReceiver } from '../support/receiver.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { SetClock } from '../support/set-clock.ts'
 import { advanceUntil, deliveriesOf, stateOf, untilAttempts } from './acts.ts'
 
@@ -29,12 +29,7 @@ test('a window that is open when the clock is set back closes in its time', asyn
   await gateway.send('donna', 'before')
   clock.set(-hourMs)
   const setAt = clock.now()
-  await advanceUntil(
-    clock.steady,
-    500,
-    () => receiver.wakes.length,
-    (count) => count === 1,
-  )
+  await untilWakes(receiver, 1, clock)
   expect(clock.now() - setAt).toBeLessThan(longMs)
   expect(receiver.wakes[0]!.body.payload).toMatchObject({ eventCount: 1 })
 })
@@ -57,12 +52,7 @@ test('leading: the window after a wake is not an hour longer when the clock was 
   const setAt = clock.now()
   clock.steady.advance(noticedMs)
   await gateway.send('donna', 'second')
-  await advanceUntil(
-    clock.steady,
-    500,
-    () => receiver.wakes.length,
-    (count) => count === 2,
-  )
+  await untilWakes(receiver, 2, clock)
   expect(clock.now() - setAt).toBeLessThan(longMs)
   expect(receiver.wakes[1]!.body.prevLogId).toBe(receiver.wakes[0]!.body.logId)
 })
@@ -80,12 +70,7 @@ test('a Retry-After wait ends at once when the clock is set back in it', async (
   await untilAttempts(gateway, donna, id, 1, clock.steady)
   clock.set(-hourMs)
   const setAt = clock.now()
-  await advanceUntil(
-    clock.steady,
-    500,
-    () => receiver.wakes.length,
-    (count) => count === 2,
-  )
+  await untilWakes(receiver, 2, clock)
   expect(clock.now() - setAt).toBeLessThan(longMs)
   const [delivery] = await untilDelivered(() => deliveriesOf(gateway, donna, id), clock)
   expect(delivery.attempts.map(({ status }: { status: number }) => status)).toEqual([429, 200])
@@ -105,19 +90,9 @@ test('a clock that is set back a little cuts neither a window nor a wait short',
   await gateway.send('donna', 'waits')
   await untilAttempts(gateway, donna, id, 1, clock.steady)
   clock.set(-2_000)
-  await advanceUntil(
-    clock.steady,
-    500,
-    () => receiver.wakes.length,
-    (count) => count === 1,
-  )
+  await untilWakes(receiver, 1, clock)
   expect(clock.steady.now() - sentAt).toBeGreaterThanOrEqual(windowMs)
-  await advanceUntil(
-    clock.steady,
-    500,
-    () => asking.wakes.length,
-    (count) => count === 2,
-  )
+  await untilWakes(asking, 2, clock)
   expect(clock.steady.now() - sentAt).toBeGreaterThanOrEqual(60_000)
 })
 
@@ -130,15 +105,19 @@ test('a clock that was set back while no gateway ran is noticed at the start', a
   clock.set(-hourMs)
   await using _second = await startGateway({ dataDir: gateway.dataDir, overrides: { clock } })
   const startedAt = clock.now()
-  await advanceUntil(
-    clock.steady,
-    500,
-    () => receiver.wakes.length,
-    (count) => count === 1,
-  )
+  await untilWakes(receiver, 1, clock)
   expect(clock.now() - startedAt).toBeLessThan(longMs)
 })
 
 function untilDelivered<T extends { outcome: string }[]>(read: () => Promise<T>, clock: SetClock): Promise<T> {
   return advanceUntil(clock.steady, 0, read, (deliveries) => deliveries[0]?.outcome === 'delivered')
+}
+
+function untilWakes({ wakes }: Receiver, wanted: number, clock: SetClock): Promise<number> {
+  return advanceUntil(
+    clock.steady,
+    500,
+    () => wakes.length,
+    (count) => count === wanted,
+  )
 }

@@ -34,15 +34,19 @@ function prove(home: string, url: string, recipe: Recipe): void {
   journal.starts.saveProof(agentKey({ profile: { name: 'donna', url, identity: '@donna' } }), recipeHash(recipe))
 }
 
+function untilActs(stub: RecoveryStub, count = 1): Promise<RecoveryStub['acts']> {
+  return until(
+    () => stub.acts,
+    (acts) => acts.length >= count,
+  )
+}
+
 test('an order starts the harness once, in a group of its own, with the text of the boot prompt', async () => {
   await using seat = await openSeat()
   const { stub, repl, cwd } = seat
   await using _bridge = await startBridge(seat.options)
   stub.order = { epoch: 7 }
-  await until(
-    () => stub.acts,
-    (acts) => acts.length > 0,
-  )
+  await untilActs(stub)
   const [start] = repl.starts()
   const { pid } = start!
   expect(start).toMatchObject({ cwd, profile: 'donna' })
@@ -69,10 +73,7 @@ test.each([
   await using seat = await openSeat({ prompt }, env)
   await using _bridge = await startBridge(seat.options)
   seat.stub.order = { epoch: 1 }
-  await until(
-    () => seat.stub.acts,
-    (acts) => acts.length > 0,
-  )
+  await untilActs(seat.stub)
   const [start] = seat.repl.starts()
   if (prompt === 'stdin') expect(start!.stdin).toMatch(/^Rouse has started this session .*\n1\. .*\n2\. /)
   else expect(start!.prompt).toMatch(/rouse-donna-1\.txt$/)
@@ -88,10 +89,7 @@ test.skipIf(!hasTmux)(
     const env = { TMUX_TMPDIR: tmux.path, PATH: process.env.PATH!, ROUSE_KEY: 'rk_of_its_user' }
     await using _bridge = await startBridge({ ...seat.options, env })
     seat.stub.order = { epoch: 3 }
-    const [act] = await until(
-      () => seat.stub.acts,
-      (acts) => acts.length > 0,
-    )
+    const [act] = await untilActs(seat.stub)
     const [start] = seat.repl.starts()
     expect(act).toMatchObject({ epoch: 3, outcome: 'started', pid: start!.pid })
     expect(start).toMatchObject({ isTerminal: true, quoted: `it's $HOME "x"\n\`y\``, profile: 'donna', cwd: seat.cwd })
@@ -106,10 +104,7 @@ test('a harness that ends at once has not started, and says how it ended', async
   await using seat = await openSeat({ command: ['/bin/sh', '-c', 'exit 3'] })
   await using bridge = await startBridge(seat.options)
   seat.stub.order = { epoch: 1 }
-  const [act] = await until(
-    () => seat.stub.acts,
-    (acts) => acts.length > 0,
-  )
+  const [act] = await untilActs(seat.stub)
   expect(act).toMatchObject({
     epoch: 1,
     outcome: 'failed',
@@ -138,10 +133,7 @@ test('a recipe that is not proven, or has changed since, starts nothing', async 
   )
   expect(seat.stub.accounts[0]).toMatchObject({ restart: 'unproven' })
   seat.stub.order = { epoch: 1 }
-  const [act] = await until(
-    () => seat.stub.acts,
-    (acts) => acts.length > 0,
-  )
+  const [act] = await untilActs(seat.stub)
   expect(act).toEqual({ epoch: 1, outcome: 'refused', detail: 'its recipe is not proven: rouse recovery prove @donna' })
   expect(seat.repl.starts()).toEqual([])
 })
@@ -151,10 +143,7 @@ test('a harness that a person has opened here is neither ended nor doubled', asy
   seat.harness.set({ cwd: seat.cwd, process: { pid: process.pid, startedAt: processStart(process.pid)!.startedAt } })
   await using _bridge = await startBridge(seat.options)
   seat.stub.order = { epoch: 1 }
-  const [act] = await until(
-    () => seat.stub.acts,
-    (acts) => acts.length > 0,
-  )
+  const [act] = await untilActs(seat.stub)
   expect(act).toMatchObject({ outcome: 'refused', detail: expect.stringContaining(`process ${process.pid}`) })
   expect(seat.stub.begun).toEqual([])
   expect(seat.repl.starts()).toEqual([])
@@ -164,15 +153,9 @@ test('the next order ends what was started before, even if it does not listen, a
   await using seat = await openSeat({}, { STUBBORN: 'yes' })
   await using _bridge = await startBridge(seat.options)
   seat.stub.order = { epoch: 1 }
-  await until(
-    () => seat.stub.acts,
-    (acts) => acts.length === 1,
-  )
+  await untilActs(seat.stub)
   seat.stub.order = { epoch: 2 }
-  await until(
-    () => seat.stub.acts,
-    (acts) => acts.length === 2,
-  )
+  await untilActs(seat.stub, 2)
   const [first, second] = seat.repl.starts()
   expect(seat.repl.running()).toEqual([second!.pid])
   expect(first!.pid).not.toBe(second!.pid)
@@ -183,10 +166,7 @@ test('a bridge that starts again adopts the process in which the session lives',
   {
     await using _bridge = await startBridge(seat.options)
     seat.stub.order = { epoch: 1 }
-    await until(
-      () => seat.stub.acts,
-      (acts) => acts.length === 1,
-    )
+    await untilActs(seat.stub)
     seat.stub.order = null
   }
   const { pid } = seat.repl.starts()[0]!
@@ -205,10 +185,7 @@ test('a bridge that starts again ends what it has started and no session speaks 
   {
     await using _bridge = await startBridge(seat.options)
     seat.stub.order = { epoch: 1 }
-    await until(
-      () => seat.stub.acts,
-      (acts) => acts.length === 1,
-    )
+    await untilActs(seat.stub)
   }
   expect(seat.repl.running()).toHaveLength(1)
   // The same order still stands.
@@ -228,10 +205,7 @@ test('while the gateway does not answer, what was started before is left as it i
   {
     await using _bridge = await startBridge(seat.options)
     seat.stub.order = { epoch: 1 }
-    await until(
-      () => seat.stub.acts,
-      (acts) => acts.length === 1,
-    )
+    await untilActs(seat.stub)
   }
   await using gone = await startBridge(
     { ...seat.options, fetch: async () => Promise.reject(new Error('ECONNREFUSED')) },

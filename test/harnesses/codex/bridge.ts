@@ -4,6 +4,8 @@ import { CodexAdapter } from '../../../src/harnesses/codex/adapter/codex-adapter
 import type { WakeTimes } from '../../../src/harnesses/codex/adapter/wake/verdict.ts'
 import { untilAborted } from '../../../src/lib/until-aborted.ts'
 import { atTestEnd } from '../../support/ends.ts'
+import { until } from '../../support/until.ts'
+import type { FakeThread } from './fake-thread.ts'
 
 const shortTimes: WakeTimes = {
   pausedMs: 200,
@@ -86,4 +88,12 @@ export function handOver(adapter: CodexAdapter, conversationId: string, wake = m
     })
     .then((end): WakeEnd & { ms: number } => ({ ...end, ms: Math.round(performance.now() - startedAt) }))
   return { wake, reports, routes, ended, stop: () => stopping.abort() }
+}
+
+/** Waits until a wake is in the queue of a conversation. */
+export function untilQueued(thread: FakeThread): Promise<number> {
+  return until(
+    () => thread.queue.length,
+    (length) => length > 0,
+  )
 }

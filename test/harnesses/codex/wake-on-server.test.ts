@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { until } from '../../support/until.ts'
-import { handOver, startAdapter } from './bridge.ts'
+import { handOver, startAdapter, untilQueued } from './bridge.ts'
 import { FakeCodex } from './fake-codex.ts'
 
 async function openOffice(settings: object = {}) {
@@ -75,10 +75,7 @@ test('an interrupt stops the queue: the wake is held, and begins after the next 
   thread.answers = false
   thread.prompt('work')
   const { ended, reports } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   thread.interrupt()
   await until(
     () => reports.at(-1),
@@ -96,10 +93,7 @@ test('a bridge that stops takes back what has not begun', async () => {
   thread.answers = false
   thread.prompt('work')
   const { ended, stop } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   stop()
   expect(await ended).toMatchObject({ step: 'held', detail: 'taken back from the queue of Codex' })
   expect(thread.queue).toEqual([])
@@ -110,10 +104,7 @@ test('a wake that the user removes from the queue is not sent again', async () =
   thread.answers = false
   thread.prompt('work')
   const { ended } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   thread.queue.splice(0)
   expect(await ended).toMatchObject({ step: 'unknown' })
   expect(codex.count('thread/queue/add')).toBe(1)
@@ -124,10 +115,7 @@ test('a conversation that is closed while a wake waits gives it back', async () 
   thread.answers = false
   thread.prompt('work')
   const { ended } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   server.unload(thread)
   expect(await ended).toMatchObject({ step: 'held', detail: expect.stringContaining('closed') })
   expect(thread.queue).toEqual([])
@@ -143,10 +131,7 @@ test.each(['dies with it in the queue', 'is killed later'])('a server that %s: a
   } else codex.faults.diesAfter = 'thread/queue/add'
   const { ended, wake } = handOver(adapter, thread.id)
   if (when === 'is killed later') {
-    await until(
-      () => thread.queue.length,
-      (length) => length > 0,
-    )
+    await untilQueued(thread)
     codex.kill(server)
   }
   expect(await ended).toMatchObject({ step: 'held', detail: expect.stringContaining('closed') })
@@ -160,10 +145,7 @@ test('a server that comes back with the conversation has the wake still, and run
   thread.answers = false
   thread.prompt('work')
   const { ended, wake } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   // Somebody opens it in a terminal at the moment at which the server dies.
   codex.kill(server)
   thread.answers = true
@@ -178,10 +160,7 @@ test('a conversation that is deleted with a wake in its queue does not keep the 
   thread.answers = false
   thread.prompt('work')
   const { ended } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   codex.threads.splice(0)
   codex.kill(server)
   expect(await ended).toMatchObject({ step: 'unknown', detail: expect.stringContaining('cannot be asked') })

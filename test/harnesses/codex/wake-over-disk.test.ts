@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ReportedConversation } from '../../../src/bridge/local/clients.ts'
 import { until } from '../../support/until.ts'
-import { handOver, startAdapter } from './bridge.ts'
+import { handOver, startAdapter, untilQueued } from './bridge.ts'
 import { FakeCodex } from './fake-codex.ts'
 import type { FakeThread } from './fake-thread.ts'
 
@@ -62,10 +62,7 @@ test('the hook at the start of the turn proves it before a look does', async () 
   const { codex, thread, adapter, hookSays } = openOffice()
   codex.openTerminal(thread, 1_000_000)
   const { ended, wake } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   thread.drain()
   hookSays({
     wakeId: wake.id,
@@ -99,10 +96,7 @@ test('a question that comes up while the wake is in the queue: it stays there, a
   thread.answers = false
   thread.prompt('work')
   const { ended, reports } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   hooked.push(asks(thread))
   await until(
     () => reports,
@@ -139,10 +133,7 @@ test('a terminal that closes while a wake waits gives it back', async () => {
   thread.answers = false
   thread.prompt('work')
   const { ended } = handOver(adapter, thread.id)
-  await until(
-    () => thread.queue.length,
-    (length) => length > 0,
-  )
+  await untilQueued(thread)
   codex.kill(terminal)
   expect(await ended).toMatchObject({ step: 'held', detail: expect.stringContaining('closed') })
   expect(thread.queue).toEqual([])
