@@ -65,7 +65,7 @@ test('tests of silent receivers take the slots of their agent, and of nobody els
   const victim = await gateway.addAgent('victim')
   const { id } = await gateway.subscribe(mallory, slow.url)
   const own = await gateway.subscribe(victim, receiver.url)
-  const asking = Array.from({ length: 12 }, () => tests(gateway, id, mallory.key))
+  const asking = Array.from({ length: projectLimits.requestsAtOnce.max + 4 }, () => tests(gateway, id, mallory.key))
   await slow.waitFor(projectLimits.requestsAtOnce.max)
   expect((await tests(gateway, own.id, victim.key)).body.attempt).toMatchObject({ status: 200 })
   expect(slow.wakes).toHaveLength(projectLimits.requestsAtOnce.max)
