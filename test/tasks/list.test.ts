@@ -9,6 +9,7 @@ import { type TaskState, taskStates } from '../../src/words/task-states.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { spyOn } from '../support/spy-reader.ts'
 import { openStore } from '../support/store.ts'
+import { newTask } from './new-task.ts'
 
 let directory: ReturnType<typeof dataDirectory>
 let db: Database
@@ -28,7 +29,7 @@ afterAll(async () => {
 /** Many share an instant, so that the id has to tell them apart. */
 function makeTask(statusAt: number): Task {
   const n = made++
-  return {
+  const fields = {
     id: `task-${(n * 7919) % 100_003}`,
     projectId: n % 5 === 0 ? 'south' : 'north',
     contextId: n % 10 === 3 ? 'long' : `context-${n % 1_000}`,
@@ -36,20 +37,8 @@ function makeTask(statusAt: number): Task {
     assigneeId: `agent-${n % 3}`,
     originatorId: `agent-${n % 7}`,
     state: taskStates[(n % 11) % taskStates.length] as TaskState,
-    version: 1,
-    statusMessageSeq: null,
-    statusAt,
-    reason: null,
-    priority: 'normal',
-    taggedConcepts: [],
-    metadata: null,
-    messageCount: 0,
-    chunkCount: 0,
-    size: 0,
-    expiresAt: null,
-    createdAt: statusAt,
-    updatedAt: statusAt,
   }
+  return newTask(fields, statusAt)
 }
 
 async function insertMany(count: number, since = 0): Promise<void> {

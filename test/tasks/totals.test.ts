@@ -20,6 +20,7 @@ import { startGateway, type TestAgent, type TestGateway } from '../support/gatew
 import { openStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { counters, countersOfTasks } from './counters.ts'
+import { newTask } from './new-task.ts'
 
 const agents = ['agent-0', 'agent-1', 'agent-2'] as const
 const projectOf = (agent: string): string => (agent === 'agent-2' ? 'south' : 'north')
@@ -91,6 +92,7 @@ test('a total is what a plain count finds, whatever changes together, for any fi
 
 const allTasks = statement<object, TaskRow>(sql`select ${taskColumns} from task`)
 const failure = new Error('of the test')
+let made = 0
 
 function expectFailure(error: unknown): void {
   if (error !== failure) throw error
@@ -102,7 +104,7 @@ function change({ kind, which, state, fails, ...fields }: Act): Promise<void> {
   return db.transaction(async (tx) => {
     const id = ids[which % Math.max(ids.length, 1)]
     if (kind === 'send' || id === undefined) {
-      const task = makeTask(fields, tx.now)
+      const task = newTask({ ...fields, id: `task-${made++}`, projectId: projectOf(fields.agentId) }, tx.now)
       await insertTask(tx, task)
       if (!fails) tx.onCommit(() => ids.push(task.id))
     } else {
@@ -117,31 +119,6 @@ function change({ kind, which, state, fails, ...fields }: Act): Promise<void> {
     }
     if (fails) throw failure
   })
-}
-
-let made = 0
-
-function makeTask(fields: Pick<Task, 'agentId' | 'originatorId' | 'contextId'>, now: number): Task {
-  return {
-    ...fields,
-    id: `task-${made++}`,
-    projectId: projectOf(fields.agentId),
-    assigneeId: fields.agentId,
-    state: 'submitted',
-    version: 1,
-    statusMessageSeq: null,
-    statusAt: now,
-    reason: null,
-    priority: 'normal',
-    taggedConcepts: [],
-    metadata: null,
-    messageCount: 0,
-    chunkCount: 0,
-    size: 0,
-    expiresAt: null,
-    createdAt: now,
-    updatedAt: now,
-  }
 }
 
 function countPlainly(stored: readonly Task[], query: Omit<TaskQuery, 'pageSize' | 'by'>): number {

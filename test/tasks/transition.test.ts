@@ -14,6 +14,7 @@ import { isTerminal, type TaskState, taskStates } from '../../src/words/task-sta
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { openStore } from '../support/store.ts'
+import { newTask } from './new-task.ts'
 
 const clock = new FakeClock()
 let directory: ReturnType<typeof dataDirectory>
@@ -49,35 +50,14 @@ function chunk(artifactId: string): NewChunk {
 }
 
 /** A task that no row has yet. */
-function newTask(changed: Partial<Task> = {}): Task {
-  const now = clock.now()
-  return {
-    id: `task-${made++}`,
-    projectId: 'p',
-    contextId: 'c',
-    agentId: 'a',
-    assigneeId: 'a',
-    originatorId: 'o',
-    state: 'submitted',
-    version: 0,
-    statusMessageSeq: null,
-    statusAt: now,
-    reason: null,
-    priority: 'normal',
-    taggedConcepts: [],
-    metadata: null,
-    messageCount: 0,
-    chunkCount: 0,
-    size: 0,
-    expiresAt: null,
-    createdAt: now,
-    updatedAt: now,
-    ...changed,
-  }
-}
+const unstored = (changed: Partial<Task> = {}): Task =>
+  newTask(
+    { id: `task-${made++}`, projectId: 'p', contextId: 'c', agentId: 'a', originatorId: 'o', version: 0, ...changed },
+    clock.now(),
+  )
 
 async function stored(changed: Partial<Task> = {}): Promise<Task> {
-  const task = newTask({ version: 1, ...changed })
+  const task = unstored({ version: 1, ...changed })
   await db.transaction((tx) => insertTask(tx, task))
   return task
 }
@@ -129,14 +109,14 @@ const moves: [string, Partial<Transition>, Partial<Task>][] = [
 ]
 
 test.each(moves)('a move %s', (_title, change, expected) => {
-  const task = newTask({ version: 4, messageCount: 3, chunkCount: 2, size: 100, expiresAt: 900, statusMessageSeq: 2 })
+  const task = unstored({ version: 4, messageCount: 3, chunkCount: 2, size: 100, expiresAt: 900, statusMessageSeq: 2 })
   const moved = afterTransition({ ...task, reason: 'old' }, { to: 'working', actor: '@donna', ...change }, 500)
   expect(moved).toMatchObject({ state: 'working', version: 5, statusAt: 500, updatedAt: 500, ...expected })
   expect(moved.createdAt).toBe(task.createdAt)
 })
 
 test('a new task is stored by its first move, whose event has no previous state', async () => {
-  const task = newTask({ metadata: { a: 1 }, taggedConcepts: ['x'], size: 7 })
+  const task = unstored({ metadata: { a: 1 }, taggedConcepts: ['x'], size: 7 })
   const message = said('hello')
   const moved = await move(task, { to: 'submitted', actor: '@mike', message, mail, expiresAt: 4_000 })
   expect(moved).toEqual({ ...task, version: 1, messageCount: 1, size: 7 + message.size, expiresAt: 4_000 })
@@ -189,7 +169,7 @@ test('a message to a task that was read at another version is refused, and nothi
 })
 
 test('a task that is gone is not found', async () => {
-  await expect(move(newTask({ version: 1 }), { to: 'working' })).rejects.toMatchObject({ code: 'task-not-found' })
+  await expect(move(unstored({ version: 1 }), { to: 'working' })).rejects.toMatchObject({ code: 'task-not-found' })
 })
 
 test('of twenty concurrent moves to a final state one succeeds, with one event', async () => {
@@ -239,7 +219,7 @@ test('for any calls the returned task is the stored one, versions count changes,
   }
   await fc.assert(
     fc.asyncProperty(steps, async (tries) => {
-      let task = await move(newTask(), { to: 'submitted', message: said('first'), mail })
+      let task = await move(unstored(), { to: 'submitted', message: said('first'), mail })
       const messages = ['first']
       const artifacts: string[] = []
       for (const [n, step] of tries.entries()) {
