@@ -1,31 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLogger } from '../../src/logger/logger.ts'
-import { registerAgent } from '../../src/registry/agents/agents.ts'
-import { operator } from '../../src/registry/callers/caller.ts'
-import { ensureProject } from '../../src/registry/projects/project-store.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
-import { openStore } from '../support/store.ts'
 import { connect, dialects } from './connect.ts'
 import { errorInfo, legacy, sending, wireTo } from './wire.ts'
 
 let gateway: TestGateway
-let dataDir: string
 let donna: TestAgent
 let lucy: TestAgent
 let mallory: TestAgent
 let shy: TestAgent
 let open: TestAgent
-/** Of another project, made beside the gateway. */
+/** Of another project. */
 let stranger: TestAgent
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'rouse-test-'))
-  stranger = await addStranger(dataDir)
-  gateway = await startGateway({ dataDir })
+  gateway = await startGateway()
+  await gateway.call('POST', '/v1/projects', { project: 'elsewhere' })
+  stranger = await gateway.addAgent('stranger', { project: 'elsewhere' })
   donna = await gateway.addAgent('donna')
   lucy = await gateway.addAgent('lucy')
   mallory = await gateway.addAgent('mallory')
@@ -35,24 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await gateway[Symbol.asyncDispose]()
-  rmSync(dataDir, { recursive: true, force: true })
 })
-
-async function addStranger(directory: string): Promise<TestAgent> {
-  const db = await openStore(directory, systemClock)
-  await ensureProject(db, 'default')
-  await ensureProject(db, 'elsewhere')
-  const caller = { ...operator, projectId: 'elsewhere' }
-  const { agent, apiKey } = await registerAgent(
-    { db, clock: systemClock, log: silentLogger, append: async () => [], revoked() {} },
-    caller,
-    {
-      handle: 'stranger',
-    },
-  )
-  await db[Symbol.asyncDispose]()
-  return { handle: agent.handle, key: apiKey }
-}
 
 describe('without a key', () => {
   test.each([null, 'rk_wrong'])('every binding answers 401 with a challenge (%s)', async (key) => {

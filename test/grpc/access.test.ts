@@ -1,21 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/lib/clock.ts'
-import { silentLogger } from '../../src/logger/logger.ts'
-import { registerAgent } from '../../src/registry/agents/agents.ts'
-import { operator } from '../../src/registry/callers/caller.ts'
-import { ensureProject } from '../../src/registry/projects/project-store.ts'
-
 import { sending } from '../a2a/wire.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
-import { openStore } from '../support/store.ts'
 import { bearer, type Refusal, rawClient } from './raw-client.ts'
 
-const dataDir = mkdtempSync(join(tmpdir(), 'rouse-test-'))
 let gateway: TestGateway
 let client: ReturnType<typeof rawClient>
 let legacy: ReturnType<typeof rawClient>
@@ -23,8 +12,9 @@ let lucy: TestAgent
 let stranger: TestAgent
 
 beforeAll(async () => {
-  stranger = await addStranger(dataDir)
-  gateway = await startGateway({ dataDir })
+  gateway = await startGateway()
+  await gateway.call('POST', '/v1/projects', { project: 'elsewhere' })
+  stranger = await gateway.addAgent('stranger', { project: 'elsewhere' })
   client = rawClient(gateway.grpcTarget)
   legacy = rawClient(gateway.grpcTarget, '0.3')
   await gateway.addAgent('donna')
@@ -37,24 +27,7 @@ afterAll(async () => {
   client[Symbol.dispose]()
   legacy[Symbol.dispose]()
   await gateway[Symbol.asyncDispose]()
-  rmSync(dataDir, { recursive: true, force: true })
 })
-
-async function addStranger(directory: string): Promise<TestAgent> {
-  const db = await openStore(directory, systemClock)
-  await ensureProject(db, 'default')
-  await ensureProject(db, 'elsewhere')
-  const caller = { ...operator, projectId: 'elsewhere' }
-  const { agent, apiKey } = await registerAgent(
-    { db, clock: systemClock, log: silentLogger, append: async () => [], revoked() {} },
-    caller,
-    {
-      handle: 'stranger',
-    },
-  )
-  await db[Symbol.asyncDispose]()
-  return { handle: agent.handle, key: apiKey }
-}
 
 function messageTo(tenant: string, text = 'hello'): SendMessageRequest {
   return SendMessageRequest.fromJSON({ tenant, ...sending({ parts: [{ text }] }) })

@@ -1,33 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, symlinkSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { buildSync } from 'esbuild'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { sleep, systemClock } from '../../../src/lib/clock.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
-import { atFileEnd } from '../../support/ends.ts'
+import { bundled } from '../bundled.ts'
 import { replOf } from './repl.ts'
 
-const root = resolve(import.meta.dirname, '../../..')
 let script = ''
 
 beforeAll(() => {
-  const directory = dataDirectory()
-  atFileEnd(() => directory[Symbol.dispose]())
-  symlinkSync(join(root, 'node_modules'), join(directory.path, 'node_modules'))
-  script = join(directory.path, 'crashing-start.mjs')
-  buildSync({
-    entryPoints: [join(import.meta.dirname, 'crashing-start.ts')],
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    packages: 'external',
-    define: { 'import.meta.url': JSON.stringify(pathToFileURL(join(root, 'src/lib/version.ts')).href) },
-    outfile: script,
-  })
+  script = bundled(join(import.meta.dirname, 'crashing-start.ts'))
 })
 
 /** One life: it gets the order of the epoch 7, and is killed so many ms after it has begun; undefined: it ends by itself. */

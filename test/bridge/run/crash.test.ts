@@ -1,37 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, readFileSync, symlinkSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { buildSync } from 'esbuild'
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { dataDirectory } from '../../support/data-directory.ts'
-import { atFileEnd } from '../../support/ends.ts'
 import { startGateway } from '../../support/gateway.ts'
 import { until } from '../../support/until.ts'
+import { bundled } from '../bundled.ts'
 import { startBridge, workplace } from './bridge-desk.ts'
 import { FakeHarness } from './fake-harness.ts'
 
-const root = resolve(import.meta.dirname, '../../..')
 let script = ''
 
-// One file of the bridge starts at a third of the cost of its sources.
 beforeAll(() => {
-  const directory = dataDirectory()
-  atFileEnd(() => directory[Symbol.dispose]())
-  symlinkSync(join(root, 'node_modules'), join(directory.path, 'node_modules'))
-  script = join(directory.path, 'crashing-bridge.mjs')
-  buildSync({
-    entryPoints: [join(import.meta.dirname, 'crashing-bridge.ts')],
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'esm',
-    packages: 'external',
-    // The only file that a bridge without real harnesses looks for is package.json.
-    define: { 'import.meta.url': JSON.stringify(pathToFileURL(join(root, 'src/lib/version.ts')).href) },
-    outfile: script,
-  })
+  script = bundled(join(import.meta.dirname, 'crashing-bridge.ts'))
 })
 
 /** Runs a bridge that hangs at that point of a hand-over, and kills it there. */
