@@ -41,7 +41,7 @@ and then the body within its [limits](limits.md), because JSON-RPC names the ope
 that a tool, a resource or a prompt makes is checked by its own row.
 
 - **scope**: the scope that the key must have. Without it the answer is 403 \`forbidden\`, \`PERMISSION_DENIED\` over gRPC. Sending an A2A message with a push config
-  also needs \`manage\` and \`read\`, and a grant of anything but \`CAN_REPLY_TO\` also \`read\`: nobody gives what he has not. A wake stream whose wakes have subjects
+  also needs \`manage\` and \`read\`, and a grant of anything but \`CAN_REPLY_TO\` also \`read\`: a key cannot pass on what it may not read. A wake stream whose wakes have subjects
   needs \`read\` too. Waiting mail (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
   \`any\` marks operations of a key on itself: every key may read whose it is and sign in on the page, and every key of an agent revoke itself. Revoking another key needs \`mint\`,
   another token \`manage\`. Keys of operators are revoked by an admin.
