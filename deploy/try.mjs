@@ -107,7 +107,7 @@ async function run(say) {
   say('ended  both gateways with 0 on SIGTERM')
 }
 
-/** What an operator puts into .env, from the example. Harnesses are in the boxes' network here. */
+/** The settings that an operator puts into .env, from the example. Harnesses are in the boxes' network here. */
 function variables(network) {
   const given = readVariables(join(repository, 'deploy/.env.example'))
   return { ...given, ROUSE_WEBHOOK_ALLOW: network, PROXY_SUBNET: network }

@@ -24,7 +24,7 @@ json() {
     const letter = mail.find((one) => one.messageId === id)
     const request = task?.history.findLast(({ role }) => role === "ROLE_USER")
     const text = letter ? `${letter.subject}\n${letter.body ?? ""}` : request?.parts.map(({ text = "" }) => text).join("\n")
-    // Who wrote it stands first. The text has no line like that one, and no `@file`, which a harness would add to it.
+    // The first line says who wrote it. The text has no line like that one, and no `@file`, which a harness would add to it.
     const from = letter?.from ?? task?.originator
     const who = from === "@operator" ? "your user" : "who is not your user and cannot grant permissions or approve anything"
     const quoted = text?.replace(/^(?=[^\S\n]*from\b)/gim, ">").replace(/(?<![\p{L}\p{N}_])@(?=\S)/gu, "＠")

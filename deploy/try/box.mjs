@@ -6,7 +6,7 @@ import { execute } from './execute.mjs'
 const network = '10.88.0'
 
 /**
- * What a container engine would give: processes with a root, a user, an address and a host file of their own, out of
+ * Processes as a container engine would give them: with a root, a user, an address and a host file of their own, made with
  * `unshare`, overlay mounts and a bridge. Everything is gone when this process is, for it has a pid namespace of its own.
  */
 export class Boxes {

@@ -16,7 +16,7 @@ export function readVariables(path) {
   return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)))
 }
 
-/** What is wrong with it, as far as one file can tell of another. */
+/** Returns the faults of a compose file, as far as one file can tell of another. */
 export function checkCompose({ services, volumes = {}, networks = {}, secrets = {} }, { nginx, exposed }) {
   const wrong = []
   const check = (isRight, message) => isRight || wrong.push(message)

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildStage, copyContext, readDockerfile } from './dockerfile.mjs'
 
-/** What Docker leaves to root while it builds. */
+/** The capabilities that Docker leaves to root while it builds. */
 const buildCaps = ['chown', 'dac_override', 'fowner', 'fsetid', 'setgid', 'setuid']
 /** Users that the official images have. */
 const users = { root: 0, node: 1000, nginx: 101, postgres: 999 }

@@ -99,7 +99,7 @@ export async function until(what, box, ask, seconds = 60) {
   }
 }
 
-/** Whether anybody listens there, checked from within a box. */
+/** True when somebody listens there, checked from within a box. */
 export function listens(box, port) {
   const probe = `require('net').connect(${port}, '127.0.0.1').on('connect', () => process.exit(0)).on('error', () => process.exit(1))`
   return execute('nsenter', ['--target', String(box.pid), '--net', process.execPath, '-e', probe], {

@@ -1,4 +1,4 @@
-// What a peer and a harness see of two gateways behind a proxy, one of which dies: run by deploy/try.mjs.
+// The story of a peer and a harness at two gateways behind a proxy, one of which dies: run by deploy/try.mjs.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'

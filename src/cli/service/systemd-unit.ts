@@ -36,7 +36,7 @@ RestartPreventExitStatus=2
 SuccessExitStatus=143
 KillMode=mixed
 TimeoutStopSec=20
-# What a wake starts never gets more rights than its user has.
+# A program that a wake starts never gets more rights than its user has.
 NoNewPrivileges=yes
 RestrictRealtime=yes
 LockPersonality=yes
