@@ -1,6 +1,7 @@
 // Durable accept → sign → POST → record, beside what others would use for it.
 //   node bench/delivery.mjs [--reps 5] [--events 20000] [--only rouse,bullmq-always] [--quick]
 import { runIfMain, say } from './lib/command.mjs'
+import { costTables } from './lib/cost-tables.mjs'
 import { chosenEngines, engines } from './lib/engines.mjs'
 import { invalidity, measure as measureEngine } from './lib/measure.mjs'
 import { ratios, summary } from './lib/stats.mjs'
@@ -53,6 +54,7 @@ export async function measure(options) {
     `N = ${number(events)} after ${number(warmUp)} of warm-up and with ${inFlight} accepts in flight, both for each gateway, 100 subscriptions with a key each, 4 receivers; ${reps} repetitions, one engine after the other in each. Median (min–max). CPU in µs per event. ${busyNote(Object.values(runs).flat())}`,
     engineTable(runs),
     ratioTable(runs),
+    ...costTables(Object.fromEntries(chosen.map((name) => [engines[name].title, runs[name]])), 'event'),
   ].join('\n\n')
 }
 

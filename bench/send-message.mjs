@@ -4,12 +4,15 @@
 //   node bench/send-message.mjs [--reps 5] [--seconds 5] [--warm-up 10000] [--only rouse,floorExpress] [--connections 64] [--senders 8] [--profile <dir>] [--quick]
 import { Pool } from 'undici'
 import { runIfMain, say } from './lib/command.mjs'
+import { costTables } from './lib/cost-tables.mjs'
+import { roomCosts } from './lib/cpu-profile.mjs'
 import { liftRates, sendMessageCall, startGateway } from './lib/gateway.mjs'
 import { busyShare } from './lib/machine.mjs'
 import { cpuSeconds } from './lib/proc.mjs'
 import { nextMessage, startNode, stopProcess } from './lib/processes.mjs'
 import { quantile, ratios } from './lib/stats.mjs'
 import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
+import { nowUs } from './lib/work.mjs'
 
 export const title = 'SendMessage'
 export const defaults = {
@@ -53,10 +56,11 @@ export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, conn
         const { title, start } = servers[name]
         const busy = await busyShare()
         const server = await start({ profile, senders })
+        let run
         try {
           await drive(server, { connections: warmUpConnections, count: warmUp })
           await drive(server, { connections, seconds: warmUpSeconds })
-          const run = { busy, ...(await drive(server, { connections, seconds })) }
+          run = { busy, ...(await drive(server, { connections, seconds })) }
           runs[`${connections} ${name}`] = [...(runs[`${connections} ${name}`] ?? []), run]
           say(
             `${repetition + 1}/${reps} ${connections} connections, ${title}: ${number(run.rate)}/s, ${number(run.cpu)} µs of CPU each ${run.invalid ?? ''}`,
@@ -64,6 +68,7 @@ export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, conn
         } finally {
           await server.stop()
         }
+        if (profile && name === 'rouse') run.costs = roomCosts(profile, server.pid, run.interval, run.cpu)
       }
     }
   }
@@ -72,6 +77,7 @@ export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, conn
     serverTable(runs),
     ratioTable(runs, connectionCounts),
     cpuTable(runs, connectionCounts),
+    ...costTables(costGroups(runs, connectionCounts), 'request'),
   ].join('\n\n')
 }
 
@@ -85,6 +91,7 @@ async function drive(
   const tasks = new Set()
   let wrong
   const cpuBefore = cpuSeconds(pid)
+  const from = nowUs()
   const startedAt = performance.now()
   const deadline = startedAt + seconds * 1000
   let sent = 0
@@ -105,6 +112,7 @@ async function drive(
   await Promise.all(Array.from({ length: connections }, (_, index) => client(index)))
   const elapsed = (performance.now() - startedAt) / 1000
   const cpu = cpuSeconds(pid) - cpuBefore
+  const interval = { from, to: nowUs() }
   await pool.close()
   const count = latencies.length
   return {
@@ -112,6 +120,7 @@ async function drive(
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
     cpu: (cpu / count) * 1e6,
+    interval,
     invalid: wrong
       ? `INVALID: ${wrong}`
       : tasks.size === count
@@ -181,6 +190,9 @@ function cpuTable(runs, connectionCounts) {
   })
   return table(head, rows)
 }
+
+const costGroups = (runs, connectionCounts) =>
+  Object.fromEntries(connectionCounts.map((count) => [`${count} connections`, runs[`${count} rouse`] ?? []]))
 
 /** One value of each repetition; none of a server that was not measured. */
 const valuesOf = (runs, connections, name, field) => (runs[`${connections} ${name}`] ?? []).map((run) => run[field])

@@ -1,8 +1,9 @@
+import { roomCosts } from './cpu-profile.mjs'
 import { busyShare } from './machine.mjs'
 import { cpuSeconds } from './proc.mjs'
 import { ask, nextMessage, startNode, stopProcess } from './processes.mjs'
 import { Unavailable } from './unavailable.mjs'
-import { makeTargets, receiverCount } from './work.mjs'
+import { makeTargets, nowUs, receiverCount } from './work.mjs'
 
 const services = {
   redis: () => import('./redis.mjs'),
@@ -37,7 +38,11 @@ export async function measure(engine, work, { timed = false, pathOf, deadPort, p
       work: { ...work, inFlight, warmUp, deadPort },
     })
     await nextMessage(sender)
-    return { busy, ...(await observe({ sender, receiver, service, timed, work })) }
+    const run = { busy, ...(await observe({ sender, receiver, service, timed, work })) }
+    // Gateways in processes of their own write profiles of their own.
+    const isAlone = gateways === 1 && !engine.settings?.share
+    if (profile && isAlone) run.costs = roomCosts(profile, sender.pid, run.interval, run.cpu.sender)
+    return run
   } catch (error) {
     if (error instanceof Unavailable) return { unavailable: error.message }
     throw error
@@ -56,7 +61,9 @@ async function observe({ sender, receiver, service, timed, work }) {
     service: service ? cpuSeconds(service.pid) : Number.NaN,
   })
   const before = readCpu()
+  const from = nowUs()
   const result = await ask(sender, { go: true })
+  const interval = { from, to: nowUs() }
   const after = readCpu()
   const { accepted, records, account } = await nextMessage(sender)
   const received = await ask(receiver, { report: true })
@@ -67,7 +74,7 @@ async function observe({ sender, receiver, service, timed, work }) {
   const cpu = Object.fromEntries(
     Object.keys(before).map((name) => [name, ((after[name] - before[name]) / count) * 1e6]),
   )
-  return { ...result, count, accepted, records, account, received, cpu, serviceVersion: service?.version }
+  return { ...result, count, accepted, records, account, received, cpu, interval, serviceVersion: service?.version }
 }
 
 /** Undefined when every event arrived once and is on record; else the reason why the run counts for nothing. */
