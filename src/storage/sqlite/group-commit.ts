@@ -29,9 +29,9 @@ interface Done {
 }
 type Settled = Done | { readonly writer: Writer; readonly error: unknown }
 
-/** Forces commits to the disk. */
+/** Forces commits to the disk, at once or by the time the promise resolves. */
 interface Flushable {
-  flush(): Promise<void>
+  flush(): Promise<void> | undefined
 }
 
 /** How many groups have savepoints after a writer that failed with changes: one that fails on purpose does not make all groups run twice. */
@@ -39,8 +39,8 @@ const separateAfterFailure = 100
 
 /**
  * The write lock of the SQLite engine. Writers queue. All that wait when the lock becomes free share one
- * `BEGIN IMMEDIATE … COMMIT`. A commit is written at once and forced to the disk on another thread; meanwhile the next group runs,
- * accepts new writers, and commits when the disk is free. A commit is reported only when it is on the disk.
+ * `BEGIN IMMEDIATE … COMMIT`. A commit is written at once and forced to the disk, by another thread if the disk is slow; meanwhile the
+ * next group runs, accepts new writers, and commits when the disk is free. A commit is reported only when it is on the disk.
  *
  * A savepoint for each writer would copy every page that it changes. So there is none: a writer that fails before it has changed
  * anything fails alone, and after any other failure the group is rolled back and runs again, now with a savepoint for each writer.
