@@ -1,5 +1,5 @@
 // Durable accept → sign → POST → record, beside what others would use for it.
-//   node bench/delivery.mjs [--reps 5] [--events 20000] [--only rouse,bullmq-always] [--quick]
+//   node bench/delivery.mjs [--reps 5] [--events 20000] [--only rouse,bullmq-always] [--tls] [--profile <dir>] [--quick]
 import { runIfMain, say } from './lib/command.mjs'
 import { costTables } from './lib/cost-tables.mjs'
 import { chosenEngines, engines } from './lib/engines.mjs'
@@ -8,7 +8,7 @@ import { ratios, summary } from './lib/stats.mjs'
 import { busyNote, number, spread, table, verdict } from './lib/table.mjs'
 
 export const title = 'Delivery'
-export const defaults = { reps: 5, events: 20_000, warmUp: 10_000, inFlight: 100, only: '', profile: '' }
+export const defaults = { reps: 5, events: 20_000, warmUp: 10_000, inFlight: 100, only: '', profile: '', tls: false }
 export const quick = { reps: 1, events: 3_000, warmUp: 500 }
 
 /** The peers that Rouse is compared with. Of several engines, the fastest counts. */
@@ -40,18 +40,18 @@ const moreGateways = ['', '-confined'].flatMap((share) =>
 )
 
 export async function measure(options) {
-  const { reps, events, warmUp, inFlight, only, profile } = options
+  const { reps, events, warmUp, inFlight, only, profile, tls } = options
   const chosen = chosenEngines(only || Object.keys(engines).join(','))
   const runs = Object.fromEntries(chosen.map((name) => [name, []]))
   for (let repetition = 0; repetition < reps; repetition++) {
     for (const name of chosen) {
-      const run = await measureEngine(engines[name], { events, warmUp, inFlight }, { profile })
+      const run = await measureEngine(engines[name], { events, warmUp, inFlight }, { profile, tls })
       runs[name].push(run)
       say(`${repetition + 1}/${reps} ${engines[name].title}: ${progress(run)}`)
     }
   }
   return [
-    `N = ${number(events)} after ${number(warmUp)} of warm-up and with ${inFlight} accepts in flight, both for each gateway, 100 subscriptions with a key each, 4 receivers; ${reps} repetitions, one engine after the other in each. Median (min–max). CPU in µs per event. ${busyNote(Object.values(runs).flat())}`,
+    `N = ${number(events)} after ${number(warmUp)} of warm-up and with ${inFlight} accepts in flight, both for each gateway, 100 subscriptions with a key each, 4 receivers${tls ? ' that speak HTTPS' : ''}; ${reps} repetitions, one engine after the other in each. Median (min–max). CPU in µs per event. ${busyNote(Object.values(runs).flat())}`,
     engineTable(runs),
     ratioTable(runs),
     ...costTables(Object.fromEntries(chosen.map((name) => [engines[name].title, runs[name]])), 'event'),

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 /**
  * A measurement is a file with `title`, `defaults`, `quick` (what `--quick` puts in their place) and `measure(options)`,
  * which answers Markdown. This runs it when its file is the one that was started. Each default is a flag:
- * `warmUp: 2000` is `--warm-up 2000`.
+ * `warmUp: 2000` is `--warm-up 2000`; one that is false is a flag without a value.
  */
 export async function runIfMain(meta, measurement) {
   if (process.argv[1] !== fileURLToPath(meta.url)) return
@@ -17,7 +17,10 @@ export async function runIfMain(meta, measurement) {
 }
 
 export function readOptions({ defaults, quick = {} }) {
-  const flags = Object.keys(defaults).map((name) => [kebab(name), { type: 'string' }])
+  const flags = Object.keys(defaults).map((name) => [
+    kebab(name),
+    { type: typeof defaults[name] === 'boolean' ? 'boolean' : 'string' },
+  ])
   const { values } = parseArgs({ options: { ...Object.fromEntries(flags), quick: { type: 'boolean' } } })
   const options = { ...defaults, ...(values.quick ? quick : {}) }
   for (const name of Object.keys(defaults)) {

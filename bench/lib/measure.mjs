@@ -1,3 +1,4 @@
+import { certificate } from './certificate.mjs'
 import { roomCosts } from './cpu-profile.mjs'
 import { busyShare } from './machine.mjs'
 import { cpuSeconds } from './proc.mjs'
@@ -14,18 +15,22 @@ const services = {
  * One engine does one piece of work, alone: its service, its receivers and its sender are started for it and stopped
  * after it. Answers what every process did, or `{ unavailable }` with the reason why the engine cannot be run here.
  */
-export async function measure(engine, work, { timed = false, pathOf, deadPort, profile } = {}) {
+export async function measure(engine, work, { timed = false, pathOf, deadPort, profile, tls } = {}) {
   const busy = await busyShare()
   let service
-  const receiver = startNode('./receiver.mjs', [String(receiverCount)])
+  let receiver
   let sender
   try {
+    const files = tls ? certificate() : undefined
+    receiver = startNode('./receiver.mjs', [String(receiverCount), ...(files ? [files.key, files.cert] : [])])
     const { ports } = await nextMessage(receiver)
     if (deadPort) ports[ports.length - 1] = deadPort
+    const origins = ports.map((port) => `${tls ? 'https' : 'http'}://127.0.0.1:${port}`)
     if (!engine) throw new Error('No such engine: bench/lib/engines.mjs has their names.')
     if (engine.service) service = await (await services[engine.service]()).start(engine.serviceSettings)
     const execArgv = profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : []
-    sender = startNode('./sender.mjs', [], { execArgv })
+    const env = files ? { ...process.env, NODE_EXTRA_CA_CERTS: files.cert } : process.env
+    sender = startNode('./sender.mjs', [], { execArgv, env })
     // More gateways have more clients, and each has its own way to its working temperature.
     const { gateways = 1 } = engine.settings ?? {}
     const inFlight = gateways * (engine.inFlight ?? work.inFlight)
@@ -33,7 +38,7 @@ export async function measure(engine, work, { timed = false, pathOf, deadPort, p
     sender.send({
       module: engine.module,
       settings: engine.settings ?? {},
-      targets: makeTargets(ports, pathOf),
+      targets: makeTargets(origins, pathOf),
       service: service?.address,
       work: { ...work, inFlight, warmUp, deadPort },
     })
@@ -49,7 +54,7 @@ export async function measure(engine, work, { timed = false, pathOf, deadPort, p
   } finally {
     if (sender) await stopProcess(sender)
     await service?.stop()
-    await stopProcess(receiver)
+    if (receiver) await stopProcess(receiver)
   }
 }
 

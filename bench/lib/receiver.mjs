@@ -1,9 +1,12 @@
 // Four bare web servers in a process of their own. They count POSTs and unique webhook ids; for a latency measurement they
 // also read from the body when its event was due, and how long ago that was. Paths: `/` and `/others` take every event, and
 // `/` is the one that is timed; `/trouble` answers every tenth with 500 and leaves every hundredth waiting for five seconds.
+// Arguments: how many, and for HTTPS the files of the key and of the certificate.
 // Messages: { reset: { timed, keep } } (`keep` leaves the counts as they are) and { report: true }, each answered.
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
 import { quantile } from './stats.mjs'
 import { nowUs, stampPattern } from './work.mjs'
 
@@ -12,7 +15,10 @@ const idInBody = /"messageId":"([^"]+)"/
 let timed = false
 let seen = freshCounts()
 
-const servers = Array.from({ length: Number(process.argv[2] ?? 4) }, () => createServer(answer).listen(0, '127.0.0.1'))
+const [, , count, keyFile, certFile] = process.argv
+const tls = keyFile && { key: readFileSync(keyFile), cert: readFileSync(certFile) }
+const createServer = () => (tls ? createHttpsServer(tls, answer) : createHttpServer(answer))
+const servers = Array.from({ length: Number(count) }, () => createServer().listen(0, '127.0.0.1'))
 for (const server of servers) server.keepAliveTimeout = 60_000
 await Promise.all(servers.map((server) => once(server, 'listening')))
 

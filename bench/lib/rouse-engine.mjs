@@ -6,9 +6,9 @@ export async function open({ targets, settings }) {
   const dataDir = makeDirectory('rouse')
   const rouse = await openRouse(dataDir)
   const agents = []
-  for (const [index, { port, path }] of targets.entries()) {
+  for (const [index, { origin, path }] of targets.entries()) {
     const { agent } = await rouse.register(`agent${index}`)
-    await rouse.subscribe(agent, `http://127.0.0.1:${port}${path}`)
+    await rouse.subscribe(agent, `${origin}${path}`)
     agents.push(agent)
   }
 

@@ -11,9 +11,9 @@ export async function open({ targets, settings, service }) {
   const { share, accept } = settings
   const rouse = await openRouse('', { databaseUrl: service, dispatch: !share })
   const agents = []
-  for (const [index, { port, path }] of targets.entries()) {
+  for (const [index, { origin, path }] of targets.entries()) {
     const { agent } = await rouse.register(`agent${index}`)
-    await rouse.subscribe(agent, `http://127.0.0.1:${port}${path}`)
+    await rouse.subscribe(agent, `${origin}${path}`)
     agents.push(agent)
   }
   const here = { accept: acceptBy(rouse, accept, agents), delivered: () => rouse.counted.delivered }

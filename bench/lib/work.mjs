@@ -15,9 +15,9 @@ export const stamped = (dueAtUs) => `due=${dueAtUs}; the build is done, please l
 export const plainText = 'the build of last night is done, please look at it'
 
 /** The receiver and the key of each subscription. */
-export function makeTargets(ports, pathOf = () => '/') {
+export function makeTargets(origins, pathOf = () => '/') {
   return Array.from({ length: subscriptionCount }, (_, index) => ({
-    port: ports[index % ports.length],
+    origin: origins[index % origins.length],
     path: pathOf(index),
     key: randomBytes(32),
   }))
@@ -64,8 +64,8 @@ export class Poster {
   #pools = new Map()
 
   /** The status. Throws when there is no answer, or one that is not 2xx. */
-  async post({ port, path }, headers, body) {
-    const answer = await this.#pool(port).request({ method: 'POST', path, headers, body })
+  async post({ origin, path }, headers, body) {
+    const answer = await this.#pool(origin).request({ method: 'POST', path, headers, body })
     await answer.body.dump()
     if (answer.statusCode >= 300) throw new Error(`The receiver answered ${answer.statusCode}.`)
     return answer.statusCode
@@ -75,11 +75,11 @@ export class Poster {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()))
   }
 
-  #pool(port) {
-    let pool = this.#pools.get(port)
+  #pool(origin) {
+    let pool = this.#pools.get(origin)
     if (!pool) {
-      pool = new Pool(`http://127.0.0.1:${port}`, { connections: connectionsPerReceiver, pipelining: 1 })
-      this.#pools.set(port, pool)
+      pool = new Pool(origin, { connections: connectionsPerReceiver, pipelining: 1 })
+      this.#pools.set(origin, pool)
     }
     return pool
   }

@@ -23,8 +23,8 @@ export async function open({ targets }) {
   const moveCursor = db.prepare('update subscription set cursor = ? where id = ?')
   for (const index of targets.keys()) db.prepare('insert into subscription values (?, 0)').run(index)
   const pools = new Map()
-  for (const { port } of targets) {
-    if (!pools.has(port)) pools.set(port, new Pool(`http://127.0.0.1:${port}`, { connections: connectionsMax }))
+  for (const { origin } of targets) {
+    if (!pools.has(origin)) pools.set(origin, new Pool(origin, { connections: connectionsMax }))
   }
   const lines = targets.map(() => ({ waiting: [], isBusy: false }))
   let lastLogId = 0
@@ -38,7 +38,7 @@ export async function open({ targets }) {
   }
 
   function send(index, { logId, text }) {
-    const { port, path, key } = targets[index]
+    const { origin, path, key } = targets[index]
     const startedAt = Date.now()
     const id = `01${String(logId).padStart(24, '0')}`
     const timestamp = String(Math.floor(startedAt / 1000))
@@ -55,7 +55,7 @@ export async function open({ targets }) {
       ...['webhook-signature', `v1,${signature}`],
     ]
     let status
-    pools.get(port).dispatch(
+    pools.get(origin).dispatch(
       { method: 'POST', path, headers, body },
       {
         onRequestStart() {},

@@ -9,8 +9,8 @@ export async function open({ targets }) {
   const context = new ServerCallContext({ requestedVersion: '1.0' })
   const store = new InMemoryPushNotificationStore()
   const sender = new DefaultPushNotificationSender(store)
-  for (const [index, { port, path }] of targets.entries()) {
-    const url = `http://127.0.0.1:${port}${path}`
+  for (const [index, { origin, path }] of targets.entries()) {
+    const url = `${origin}${path}`
     await store.save(taskId(index), context, {
       tenant: '',
       id: `config${index}`,
