@@ -38,6 +38,7 @@ const moreGateways = ['', '-confined'].flatMap((share) =>
     rouse: `rouse-pg-${count}${share}`,
   })),
 )
+const heldTransaction = { against: ['rouse-pg-1'], name: 'held transaction ÷ none', rouse: 'rouse-pg-1-held' }
 
 export async function measure(options) {
   const { reps, events, warmUp, inFlight, only, profile, tls } = options
@@ -98,7 +99,7 @@ function ratioTable(runs) {
   const rows = [
     ...bars.map((one) => ratioRow(runs, { rouse: 'rouse', ...one })),
     ...postgresBars.map((one) => ratioRow(runs, { rouse: 'rouse-pg-1', ...one, name: `${one.name} (on PostgreSQL)` })),
-    ...moreGateways.map((one) => ratioRow(runs, one)),
+    ...[...moreGateways, heldTransaction].map((one) => ratioRow(runs, one)),
   ].filter(Boolean)
   return table(head, rows)
 }

@@ -15,9 +15,10 @@ export const engines = {
   ...onPostgres(1),
   ...onPostgres(2),
   ...onPostgres(3),
-  ...onPostgres(1, 0.4),
-  ...onPostgres(2, 0.4),
-  ...onPostgres(3, 0.4),
+  ...onPostgres(1, { share: 0.4 }),
+  ...onPostgres(2, { share: 0.4 }),
+  ...onPostgres(3, { share: 0.4 }),
+  ...onPostgres(1, { held: true }),
   floor: {
     title: 'floor: rows, two signatures and a POST, no engine',
     module: '../peers/floor-delivery.mjs',
@@ -83,17 +84,21 @@ function queue(name, title, file, service, serviceSettings = {}, lacks = undefin
   }
 }
 
-/** Rouse on PostgreSQL: the same work, by this many gateways, with a whole core each or a share of one. */
-function onPostgres(gateways, share = undefined) {
+/**
+ * Rouse on PostgreSQL: the same work, by this many gateways, with a whole core each or a share of one. `held`: beside a transaction that
+ * somebody holds open.
+ */
+function onPostgres(gateways, { share, held = false } = {}) {
   const confined = share ? ` with ${share} of a core${gateways === 1 ? '' : ' each'}` : ''
-  const title = `Rouse on PostgreSQL, ${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}${confined}`
-  const name = `rouse-pg-${gateways}${share ? '-confined' : ''}`
+  const beside = held ? ' beside a held transaction' : ''
+  const title = `Rouse on PostgreSQL, ${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}${confined}${beside}`
+  const name = `rouse-pg-${gateways}${share ? '-confined' : ''}${held ? '-held' : ''}`
   const common = { module: './rouse-gateways-engine.mjs', service: 'postgres', serviceSettings: {} }
   return {
-    [name]: { title: `${title}, append`, settings: { gateways, share, accept: 'append' }, ...common },
+    [name]: { title: `${title}, append`, settings: { gateways, share, held, accept: 'append' }, ...common },
     [`${name}-send-message`]: {
       title: `${title}, SendMessage`,
-      settings: { gateways, share, accept: 'sendMessage' },
+      settings: { gateways, share, held, accept: 'sendMessage' },
       ...common,
     },
   }

@@ -46,6 +46,18 @@ export async function start() {
   }
 }
 
+/**
+ * Holds a transaction open that has read a row: no row that dies from now on can be removed. Returns what ends it.
+ * @param text the statement that reads it
+ */
+export async function holdTransaction(connectionString, text) {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  await client.query('begin isolation level repeatable read')
+  await client.query(text)
+  return () => client.end()
+}
+
 function findPrograms() {
   const installed = '/usr/lib/postgresql'
   const versions = existsSync(installed) ? readdirSync(installed).sort((a, b) => Number(b) - Number(a)) : []

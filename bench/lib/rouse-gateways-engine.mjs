@@ -1,14 +1,15 @@
 import { confine } from './cpu-share.mjs'
+import { holdTransaction } from './postgres.mjs'
 import { nextMessage, startNode, stopProcess } from './processes.mjs'
 import { acceptBy, openRouse } from './rouse.mjs'
 
 /**
  * Rouse on PostgreSQL as an engine of the delivery work, with `settings.gateways` gateways: the first in this process, as each
  * queue is, the others in processes of their own. Where each has only a `settings.share` of a core, all are in processes of their
- * own. Events go to them round-robin; whoever accepts one or finds it due sends it.
+ * own. Events go to them round-robin; whoever accepts one or finds it due sends it. `settings.held`: a transaction is held open beside them.
  */
 export async function open({ targets, settings, service }) {
-  const { share, accept } = settings
+  const { share, held, accept } = settings
   const rouse = await openRouse('', { databaseUrl: service, dispatch: !share })
   const agents = []
   for (const [index, { origin, path }] of targets.entries()) {
@@ -16,6 +17,7 @@ export async function open({ targets, settings, service }) {
     await rouse.subscribe(agent, `${origin}${path}`)
     agents.push(agent)
   }
+  const release = held ? await holdTransaction(service, 'select id from subscription limit 1') : undefined
   const here = { accept: acceptBy(rouse, accept, agents), delivered: () => rouse.counted.delivered }
   const gateways = share ? [] : [here]
   const others = []
@@ -34,6 +36,7 @@ export async function open({ targets, settings, service }) {
     async close() {
       await Promise.all(others.map(({ close }) => close()))
       await rouse.close()
+      await release?.()
     },
   }
 }
