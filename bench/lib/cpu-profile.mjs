@@ -56,7 +56,7 @@ export function roomShares(path, { from = 0, to = Number.POSITIVE_INFINITY } = {
 
 /** Undefined for C++ and for V8's own functions. */
 function roomOfFrame({ callFrame: { functionName, url } }) {
-  if (functionName === 'fdatasync') return 'fdatasync'
+  if (/^fdatasync(Sync)?$/.test(functionName)) return 'fdatasync'
   const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? []
   if (name) return name === 'better-sqlite3' ? 'SQLite (statements)' : name
   const [, inside] = /\/dist\/(.+)$/.exec(url) ?? []
