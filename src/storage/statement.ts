@@ -18,6 +18,8 @@ export interface Statement<Params extends object = object, Row = unknown> {
   readonly takesLog?: boolean
   /** True when the statement goes before long reads. */
   readonly isFirst?: boolean
+  /** True when nearly every request reads the same rows with it: an engine may keep them in memory while its tables do not change. */
+  readonly isRemembered?: boolean
   /** Never set: it carries the types. */
   readonly types?: (params: Params) => Row
 }
@@ -61,6 +63,14 @@ export function takingLog<Params extends object, Row>(declared: Statement<Params
 /** Declares a statement that goes before reads that wait for a connection: every request begins with it. */
 export function readFirst<Params extends object, Row>(declared: Statement<Params, Row>): Statement<Params, Row> {
   return { ...declared, isFirst: true }
+}
+
+/** The tables that remembered statements read. A message changes nothing of them but the head of the log. */
+export const rareTables: ReadonlySet<string> = new Set(['agent', 'agent_name', 'api_key', 'project'])
+
+/** Declares a read of one row that nearly every request repeats. It reads `rareTables` only. */
+export function remembered<Params extends object, Row>(declared: Statement<Params, Row>): Statement<Params, Row> {
+  return { ...declared, isRemembered: true }
 }
 
 /** Skips rows that another gateway has locked. PostgreSQL only; a comment on SQLite. */

@@ -1,6 +1,6 @@
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { limited, lockingStatement, p, sql, statement } from '../../storage/statement.ts'
+import { limited, lockingStatement, p, remembered, sql, statement } from '../../storage/statement.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import type { Agent, Skill } from './agent.ts'
 import { claimNames, replaceNames, reserveNames } from './agent-names.ts'
@@ -22,11 +22,13 @@ const update =
   where id = ${p('id')} and version = ${p('version')} - 1`)
 const lock = lockingStatement<{ id: string }, { id: string }>('agent', sql`select id from agent where id = ${p('id')}`)
 const remove = statement<{ id: string }>(sql`delete from agent where id = ${p('id')}`)
-const byName = statement<
-  { projectId: string; name: string },
-  AgentRow
->(sql`select ${agentColumns} from agent_name n join agent a on a.id = n.agent_id
-  where n.project_id = ${p('projectId')} and n.name = ${p('name')}`)
+const byName = remembered(
+  statement<
+    { projectId: string; name: string },
+    AgentRow
+  >(sql`select ${agentColumns} from agent_name n join agent a on a.id = n.agent_id
+  where n.project_id = ${p('projectId')} and n.name = ${p('name')}`),
+)
 const accessByName = statement<{ projectId: string; name: string }, { access: string }>(
   sql`select a.access from agent_name n join agent a on a.id = n.agent_id
   where n.project_id = ${p('projectId')} and n.name = ${p('name')}`,

@@ -2,7 +2,7 @@ import { newUlid } from '../../lib/ids.ts'
 import { hashSecret, newApiKey } from '../../security/secret.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { limited, ownedBetween, p, readFirst, sql, statement } from '../../storage/statement.ts'
+import { limited, ownedBetween, p, readFirst, remembered, sql, statement } from '../../storage/statement.ts'
 import { parseScopes, type Scope } from '../../words/callers.ts'
 import type { WakePolicy } from '../../words/policies.ts'
 
@@ -66,11 +66,13 @@ const insert = statement<
     values (${p('id')}, ${p('agentId')}, ${p('hash')}, ${p('label')}, ${p('scopes')}, ${p('expiresAt')}, ${p('createdBy')},
       ${p('createdByKey')}, ${p('now')})`,
 )
-const holder = readFirst(
-  statement<{ hash: string }, KeyHolder>(
-    sql`select k.id as "keyId", a.id as "agentId", a.handle, a.project_id as "projectId", a.default_wake_policy as "defaultWakePolicy", k.scopes, k.expires_at as "expiresAt", p.limits
-      from api_key k join agent a on a.id = k.agent_id join project p on p.id = a.project_id
-      where k.hash = ${p('hash')} and k.revoked_at is null`,
+const holder = remembered(
+  readFirst(
+    statement<{ hash: string }, KeyHolder>(
+      sql`select k.id as "keyId", a.id as "agentId", a.handle, a.project_id as "projectId", a.default_wake_policy as "defaultWakePolicy", k.scopes, k.expires_at as "expiresAt", p.limits
+        from api_key k join agent a on a.id = k.agent_id join project p on p.id = a.project_id
+        where k.hash = ${p('hash')} and k.revoked_at is null`,
+    ),
   ),
 )
 const keysAfter = ownedBetween({ owner: 'agent_id', id: 'id' }, p('agentId'), { after: sql`${p('after')}` })

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core'
 import { type Binding, bindingOf, bindValues } from '../bind.ts'
-import type { Statement } from '../statement.ts'
+import { rareTables, type Statement } from '../statement.ts'
 import { openSqlite } from './engine.ts'
 
 const dialect = new SQLiteSyncDialect()
@@ -10,13 +10,21 @@ interface Prepared {
   readonly statement: Sqlite.Statement<unknown[]>
   readonly binding: Binding
   readonly isReadOnly: boolean
+  /** True when it may change a table that seldom changes. */
+  readonly isRareWrite: boolean
 }
+
+/** Begins with the table that a statement changes. */
+const target = /^\s*(?:insert(?: or \w+)? into|replace into|update|delete from)\s+(\w+)/i
+/** Every message moves the head of a log, which no remembered row has. */
+const movesLog = /^\s*update project set log_(?:head|tail) = /i
 
 /** One better-sqlite3 connection with its prepared statements. */
 export class Connection {
   readonly raw: Sqlite.Database
   readonly #prepared = new WeakMap<Statement, Prepared>()
   #changes = 0
+  #rareWrites = 0
 
   constructor(path: string, options: { readonly: boolean }) {
     this.raw = openSqlite(path, { readonly: options.readonly, timeout: 5_000 })
@@ -45,24 +53,29 @@ export class Connection {
     return this.#changes
   }
 
+  /** Grows with every statement that may have changed a row of `rareTables`, other than the head of the log. */
+  get rareWrites(): number {
+    return this.#rareWrites
+  }
+
   all<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row[] {
     const prepared = this.#prepare(statement as Statement)
     const rows = prepared.statement.all(...bindValues(prepared.binding, params)) as Row[]
-    if (!prepared.isReadOnly) this.#changes++
+    this.#note(prepared)
     return rows
   }
 
   get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | undefined {
     const prepared = this.#prepare(statement as Statement)
     const row = prepared.statement.get(...bindValues(prepared.binding, params)) as Row | undefined
-    if (!prepared.isReadOnly) this.#changes++
+    this.#note(prepared)
     return row
   }
 
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): number {
     const prepared = this.#prepare(statement as Statement)
     const { changes } = prepared.statement.run(...bindValues(prepared.binding, params))
-    if (changes > 0) this.#changes++
+    if (changes > 0) this.#note(prepared)
     return changes
   }
 
@@ -70,13 +83,26 @@ export class Connection {
     this.raw.close()
   }
 
+  #note({ isReadOnly, isRareWrite }: Prepared): void {
+    if (!isReadOnly) this.#changes++
+    if (isRareWrite) this.#rareWrites++
+  }
+
   #prepare(statement: Statement): Prepared {
     const known = this.#prepared.get(statement)
     if (known) return known
     const query = dialect.sqlToQuery(statement.sql)
     const compiled = this.raw.prepare<unknown[]>(query.sql)
-    const prepared = { statement: compiled, binding: bindingOf(query.params), isReadOnly: compiled.readonly }
+    const isReadOnly = compiled.readonly
+    const isRareWrite = !isReadOnly && mayChangeRareTable(query.sql)
+    const prepared = { statement: compiled, binding: bindingOf(query.params), isReadOnly, isRareWrite }
     this.#prepared.set(statement, prepared)
     return prepared
   }
+}
+
+/** True also where the table is not known. */
+function mayChangeRareTable(text: string): boolean {
+  const table = target.exec(text)?.[1]
+  return table === undefined || (rareTables.has(table) && !movesLog.test(text))
 }

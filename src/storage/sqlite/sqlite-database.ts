@@ -13,6 +13,7 @@ import { Checkpoints } from './checkpoints/checkpoints.ts'
 import { Connection } from './connection.ts'
 import { lockFile } from './file-lock.ts'
 import { GroupCommit } from './group-commit.ts'
+import { RememberedRows } from './remembered-rows.ts'
 import { storageProblem } from './storage-problem.ts'
 
 const sync = promisify(fdatasync)
@@ -65,6 +66,7 @@ export class SqliteDatabase implements Database {
   readonly #wal: WalFile
   readonly #checkpoints: Checkpoints
   readonly #commits: GroupCommit
+  readonly #remembered: RememberedRows
   readonly #unlock: () => void
   #closing: Promise<void> | undefined
 
@@ -82,6 +84,7 @@ export class SqliteDatabase implements Database {
     this.#wal = new WalFile(path)
     this.#checkpoints = new Checkpoints(writer, clock)
     this.#commits = new GroupCommit(writer, this.#wal, clock, this.#checkpoints, log, noteCommit)
+    this.#remembered = new RememberedRows(writer)
     this.#unlock = unlock
   }
 
@@ -108,7 +111,7 @@ export class SqliteDatabase implements Database {
   }
 
   async get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | undefined> {
-    return this.#onceDurable(translated(() => this.#open().get(statement, params)))
+    return this.#onceDurable(translated(() => this.#get(statement, params)))
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
@@ -129,6 +132,12 @@ export class SqliteDatabase implements Database {
   async #onceDurable<T>(rows: T): Promise<T> {
     await this.#commits.flushing
     return rows
+  }
+
+  #get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Row | undefined {
+    const connection = this.#open()
+    if (!statement.isRemembered) return connection.get(statement, params)
+    return this.#remembered.get(statement, params, () => connection.get(statement, params))
   }
 
   /** A request that is still running when the store closes gets an error. */
