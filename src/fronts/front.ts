@@ -39,8 +39,7 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
     refuseAnswer(res, error)
   })
   recordAnswers(app)
-  app.use(inOrder([protect(context, ''), refuseUnstorableUrl, answerOpenRoutes(openTable, context)]))
-  if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
+  app.use(inOrder([protect(context, ''), refuseUnstorableUrl]))
 
   const a2a = agentRoutes(context)
   app.get('/agents/.well-known/{*file}', () => {
@@ -50,6 +49,9 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
   })
   app.use('/agents/:handle', a2a)
   app.use('/projects/:project/agents/:handle', a2a)
+
+  app.use(answerOpenRoutes(openTable, context))
+  if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
 
   // The key before the body: the gateway parses nothing for callers without one.
   app.use(

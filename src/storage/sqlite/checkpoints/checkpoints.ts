@@ -6,6 +6,9 @@ import { type LogSize, logSizeReader } from './log-size.ts'
 /** Pages: 24 MB. A page that changes often is moved once for many changes. Well below the size at which the writer's own connection makes a checkpoint. */
 const dueAt = 6_000
 
+/** A look at the size of the log costs as much as a statement: one of so many groups takes it. */
+const groupsOfLook = 4
+
 /** Pages that a checkpoint may leave to the last one, for which the writers wait. */
 const fewLeft = 400
 
@@ -30,6 +33,7 @@ export class Checkpoints {
   #pagesBefore = 0
   #running: Promise<void> | undefined
   #isLastDue = false
+  #groups = 0
 
   /** `writer`: its transactions are those of the groups. */
   constructor(writer: Connection, clock: Clock, thread = new CheckpointThread(writer.raw.name)) {
@@ -40,7 +44,7 @@ export class Checkpoints {
 
   /** Before a group of writers begins: starts a checkpoint if one is due. Returns what the group has to wait for, if anything. */
   beforeGroup(): Promise<void> | undefined {
-    if (this.#running) return undefined
+    if (this.#running || (!this.#isLastDue && ++this.#groups % groupsOfLook !== 0)) return undefined
     const { pages, moved } = this.#readSize()
     const hasBegunAgain = pages < this.#pagesBefore
     const isLast = this.#isLastDue && !hasBegunAgain && moved < pages
