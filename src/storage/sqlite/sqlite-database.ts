@@ -19,9 +19,9 @@ import { storageProblem } from './storage-problem.ts'
 const sync = promisify(fdatasync)
 
 /** The longest wait for the disk on this thread, in ms: to hand the wait to another thread takes about as long. */
-const quickMs = 0.5
+const quickMs = 1
 /** How many flushes another thread makes after one that was not quick. */
-const elsewhereAfterSlow = 100
+const elsewhereAfterSlow = 20
 
 /**
  * The store's write-ahead log as a file. SQLite writes a commit into it; this class forces it to the disk: at once while the disk is
