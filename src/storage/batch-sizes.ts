@@ -12,3 +12,13 @@ export function batchesOf<Item>(items: readonly Item[]): (readonly Item[])[] {
   }
   return batches
 }
+
+/** Makes the statement of a size when it is first needed: most are never. */
+export function bySize<Made>(make: (size: number) => Made): (size: number) => Made {
+  const made = new Map<number, Made>()
+  return (size) => {
+    const known = made.get(size) ?? make(size)
+    made.set(size, known)
+    return known
+  }
+}

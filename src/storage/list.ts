@@ -1,4 +1,4 @@
-import { batchesOf, batchSizes } from './batch-sizes.ts'
+import { batchesOf, batchSizes, bySize } from './batch-sizes.ts'
 import type { Reader, Transaction } from './database.ts'
 import { locking, p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
 
@@ -6,14 +6,13 @@ type Values = Record<string, SqlValue>
 
 /** A statement over a list of values: `… where id in (${list})`. */
 export class ListStatement<Params extends object, Row = never> {
-  readonly #statements: ReadonlyMap<number, Statement<Values, Row>>
+  readonly #ofSize: (size: number) => Statement<Values, Row>
 
   constructor(text: (list: SQL) => SQL) {
-    const ofSize = (size: number): Statement<Values, Row> => {
+    this.#ofSize = bySize((size) => {
       const values = Array.from({ length: size }, (_, index) => p(`item${index}`))
       return statement<Values, Row>(text(sql.join(values, sql`, `)))
-    }
-    this.#statements = new Map(batchSizes.map((size) => [size, ofSize(size)]))
+    })
   }
 
   async run(tx: Transaction, params: Params, list: readonly SqlValue[]): Promise<void> {
@@ -28,7 +27,7 @@ export class ListStatement<Params extends object, Row = never> {
   }
 
   #of(piece: readonly SqlValue[]): Statement<Values, Row> {
-    return this.#statements.get(piece.length)!
+    return this.#ofSize(piece.length)
   }
 }
 
@@ -37,15 +36,14 @@ export class ListStatement<Params extends object, Row = never> {
  * `rows` is the SQL without its condition. They are locked in the order of their ids, so that two transactions lock them in one order.
  */
 export class LockingListStatement<Row> {
-  readonly #statements: ReadonlyMap<number, Statement<Values, Row>>
+  readonly #ofSize: (size: number) => Statement<Values, Row>
 
   constructor(table: string, rows: SQL) {
-    const ofSize = (size: number): Statement<Values, Row> => {
+    this.#ofSize = bySize((size) => {
       const ids = Array.from({ length: size }, (_, index) => p(`item${index}`))
       const text = sql`${rows} where id in (${sql.join(ids, sql`, `)}) order by id`
       return locking(statement<Values, Row>(text), { table, ids: (params) => [...new Set(Object.values(params))] })
-    }
-    this.#statements = new Map(batchSizes.map((size) => [size, ofSize(size)]))
+    })
   }
 
   /** Locks the rows, as few statements as there can be: a writer that has locked rows does not wait for others. Returns them by id. */
@@ -57,7 +55,7 @@ export class LockingListStatement<Row> {
       const size = batchSizes.findLast((one) => one >= piece.length)!
       // An id may be there several times.
       const filled = Array.from({ length: size }, (_, index) => piece[Math.min(index, piece.length - 1)]!)
-      found.push(...(await tx.all(this.#statements.get(size)!, withItems({}, filled))))
+      found.push(...(await tx.all(this.#ofSize(size), withItems({}, filled))))
     }
     return found
   }

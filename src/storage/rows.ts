@@ -1,4 +1,4 @@
-import { batchesOf, batchSizes } from './batch-sizes.ts'
+import { batchesOf, bySize } from './batch-sizes.ts'
 import type { Reader, Transaction } from './database.ts'
 import { p, type SQL, type SqlValue, type Statement, sql, statement } from './statement.ts'
 
@@ -6,7 +6,7 @@ type Row = readonly SqlValue[]
 
 /** A statement that takes many rows at once. */
 export class RowsStatement<Answer = never> {
-  readonly #statements: ReadonlyMap<number, Statement<Row, Answer>>
+  readonly #ofSize: (size: number) => Statement<Row, Answer>
 
   /**
    * @param row the SQL of one row, in the order of its values: `value(0), cast(value(1) as bigint)`
@@ -14,16 +14,15 @@ export class RowsStatement<Answer = never> {
    */
   constructor(row: (value: (column: number) => SQL) => SQL, columnCount: number, text: (rows: SQL) => SQL) {
     const rowAt = (index: number): SQL => sql`(${row((column) => sql`${p(String(index * columnCount + column))}`)})`
-    const ofSize = (size: number): Statement<Row, Answer> => {
+    this.#ofSize = bySize((size) => {
       const rows = Array.from({ length: size }, (_, index) => rowAt(index))
       return statement<Row, Answer>(text(sql.join(rows, sql`, `)))
-    }
-    this.#statements = new Map(batchSizes.map((size) => [size, ofSize(size)]))
+    })
   }
 
   async run(tx: Transaction, rows: readonly Row[]): Promise<void> {
     const pieces = batchesOf(rows)
-    const send = (piece: readonly Row[]) => tx.run(this.#statements.get(piece.length)!, valuesOf(piece))
+    const send = (piece: readonly Row[]) => tx.run(this.#ofSize(piece.length), valuesOf(piece))
     if (pieces.length === 1) await send(pieces[0]!)
     else await Promise.all(pieces.map(send))
   }
@@ -31,7 +30,7 @@ export class RowsStatement<Answer = never> {
   /** Returns the rows that the statement returns, in no order. */
   async all(db: Reader, rows: readonly Row[]): Promise<Answer[]> {
     const pieces = batchesOf(rows)
-    const send = (piece: readonly Row[]) => db.all(this.#statements.get(piece.length)!, valuesOf(piece))
+    const send = (piece: readonly Row[]) => db.all(this.#ofSize(piece.length), valuesOf(piece))
     return pieces.length === 1 ? send(pieces[0]!) : (await Promise.all(pieces.map(send))).flat()
   }
 }
