@@ -1,8 +1,9 @@
 // SendMessage (returnImmediately) over JSON-RPC: Rouse, durable, beside the SDK's own request handler with tasks in memory, and beside
 // two floors: the same durable work with no product around it, alone and behind Express and the SDK's transport.
 // Each server is a process of its own; the clients are in this one.
-//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--warm-up 10000] [--only rouse,floorExpress] [--connections 64] [--senders 8] [--profile <dir>] [--quick]
+//   node bench/send-message.mjs [--reps 5] [--seconds 5] [--warm-up 10000] [--only rouse,scraped,traced] [--connections 64] [--senders 8] [--profile <dir>] [--quick]
 import { Pool } from 'undici'
+import { startCollector } from './lib/collector.mjs'
 import { runIfMain, say } from './lib/command.mjs'
 import { costTables } from './lib/cost-tables.mjs'
 import { roomCosts } from './lib/cpu-profile.mjs'
@@ -35,6 +36,8 @@ const cpuBars = { 64: { atMost: 1.2 } }
 const warmUpConnections = 64
 const servers = {
   rouse: { title: 'Rouse (SQLite, agent key checked)', start: startRouse },
+  scraped: { title: 'Rouse, with its metrics read once a second', start: startScraped, isExtra: true },
+  traced: { title: 'Rouse, with a span of each call sent to a collector', start: startTraced, isExtra: true },
   sdk: {
     title: '@a2a-js/sdk DefaultRequestHandler (in memory, no authentication)',
     start: () => startPeer('sdk-server'),
@@ -48,7 +51,7 @@ const servers = {
 
 export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, connections: counts, senders, profile }) {
   const runs = {}
-  const names = only ? only.split(',') : Object.keys(servers)
+  const names = only ? only.split(',') : Object.keys(servers).filter((name) => !servers[name].isExtra)
   const connectionCounts = counts.split(',').map(Number)
   for (let repetition = 0; repetition < reps; repetition++) {
     for (const connections of connectionCounts) {
@@ -77,6 +80,7 @@ export async function measure({ reps, seconds, warmUp, warmUpSeconds, only, conn
     serverTable(runs),
     ratioTable(runs, connectionCounts),
     cpuTable(runs, connectionCounts),
+    ...(names.some((name) => servers[name].isExtra) ? [watchTable(runs, connectionCounts)] : []),
     ...costTables(costGroups(runs, connectionCounts), 'request'),
   ].join('\n\n')
 }
@@ -132,8 +136,8 @@ async function drive(
 const plainHeaders = { 'content-type': 'application/json', 'a2a-version': '1.0' }
 
 /** The caller is an agent with a key in the store, as a peer would be, and not the operator. */
-async function startRouse({ profile, senders }) {
-  const gateway = await startGateway({ flags: profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : [] })
+async function startRouse({ profile, senders }, env = {}) {
+  const gateway = await startGateway({ flags: profile ? ['--cpu-prof', '--cpu-prof-dir', profile] : [], env })
   await liftRates(gateway)
   await gateway.call('POST', '/v1/agents', { handle: 'donna' })
   const keys = []
@@ -141,7 +145,25 @@ async function startRouse({ profile, senders }) {
     keys.push((await gateway.call('POST', '/v1/agents', { handle: `peer${index}` })).apiKey)
   }
   const headersOf = (client) => ({ ...plainHeaders, authorization: `Bearer ${keys[client % keys.length]}` })
-  return { url: gateway.url, path: '/agents/donna', pid: gateway.pid, headersOf, stop: gateway.stop }
+  return { gateway, url: gateway.url, path: '/agents/donna', pid: gateway.pid, headersOf, stop: gateway.stop }
+}
+
+async function startScraped(options) {
+  const server = await startRouse(options, { ROUSE_METRICS: 'open' })
+  const timer = setInterval(() => {
+    fetch(`${server.url}/metrics`).then((answer) => answer.text())
+  }, 1000)
+  const stop = () => {
+    clearInterval(timer)
+    return server.stop()
+  }
+  return { ...server, stop }
+}
+
+async function startTraced(options) {
+  const collector = await startCollector()
+  const server = await startRouse(options, { ROUSE_OTLP_ENDPOINT: collector.url })
+  return { ...server, stop: () => server.stop().finally(collector.stop) }
 }
 
 async function startPeer(file) {
@@ -193,6 +215,20 @@ function cpuTable(runs, connectionCounts) {
 
 const costGroups = (runs, connectionCounts) =>
   Object.fromEntries(connectionCounts.map((count) => [`${count} connections`, runs[`${count} rouse`] ?? []]))
+
+/** What it costs to be watched. Metrics are always counted; a scrape writes them down. */
+function watchTable(runs, connectionCounts) {
+  const rows = connectionCounts.flatMap((connections) =>
+    [
+      ['scraped', 0.97],
+      ['traced', 0.9],
+    ].map(([name, atLeast]) => {
+      const values = ratios(valuesOf(runs, connections, name, 'rate'), valuesOf(runs, connections, 'rouse', 'rate'))
+      return [`${connections} connections, ${name}`, `${spread(values, 2)} ×`, ...verdict(values, { atLeast })]
+    }),
+  )
+  return table(['watched ÷ not watched', 'requests/s', 'bar', 'verdict'], rows)
+}
 
 /** One value of each repetition; none of a server that was not measured. */
 const valuesOf = (runs, connections, name, field) => (runs[`${connections} ${name}`] ?? []).map((run) => run[field])

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { logLines } from '../support/log-lines.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -99,4 +99,22 @@ test('ROUSE_OTLP_ENDPOINT=off wins over the address that other programs have', a
   await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'hello' }, donna)
   await gateway.stop()
   expect(collector.spans).toEqual([])
+})
+
+test('the sampler that OpenTelemetry names in the environment chooses the calls that have spans', async () => {
+  vi.stubEnv('OTEL_TRACES_SAMPLER', 'parentbased_always_off')
+  try {
+    await using collector = await startCollector()
+    await using gateway = await startGateway({ env: { ROUSE_OTLP_ENDPOINT: collector.url } })
+    await gateway.addAgent('donna')
+    await gateway.send('donna', 'not sampled')
+    const { id } = await gateway.send('donna', 'hello', { headers: { traceparent: `00-${traceId}-${caller}-01` } })
+    await gateway.stop()
+    const sent = collector.spans.filter(({ name }) => name === 'SendMessage')
+    expect(sent.map(({ attributes }) => attributes.find(({ key }) => key === 'a2a.task.id')?.value)).toEqual([
+      { stringValue: id },
+    ])
+  } finally {
+    vi.unstubAllEnvs()
+  }
 })
