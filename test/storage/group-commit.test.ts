@@ -301,6 +301,19 @@ test('a commit is reported only when it is on the disk; writers that arrive mean
   await slow.close()
 })
 
+test('a disk that fails at once makes a commit fail, and everything after it', async () => {
+  const flush = (): never => {
+    throw Object.assign(new Error('i/o error'), { code: 'EIO' })
+  }
+  const failing = new GroupCommit(writer, { flush }, clock)
+  for (const id of [1, 2, 3]) {
+    const failed = failing.transaction((tx) => tx.run(insert, { id }))
+    await expect(failed).rejects.toMatchObject({ code: 'storage-unavailable' })
+  }
+  await failing.close()
+  expect(ids()).toEqual([1])
+})
+
 test('a disk that fails during a commit makes it fail, and everything after it', async () => {
   const disk = new SlowDisk()
   const failing = new GroupCommit(writer, disk, clock)

@@ -10,7 +10,7 @@ const limits = remembered(
 )
 const setLimits = statement<{ limits: string }>(sql`update project set limits = ${p('limits')}`)
 const insert = statement<object>(sql`insert into project (id, created_at) values ('default', 0)`)
-const moveHead = statement<object>(sql`update project set log_head = log_head + 1`)
+const moveHead = statement<object>(sql`update project set log_head = log_head + 1 where id = 'default'`)
 
 let directory: ReturnType<typeof dataDirectory>
 let db: SqliteDatabase
@@ -40,6 +40,32 @@ test('a row is read once, until a statement changes one of its tables', async ()
   await write('{"keys":1}')
   expect([await read(), await read()]).toEqual(['{"keys":1}', '{"keys":1}'])
   expect(reads()).toBe(2)
+})
+
+test.each([
+  'update or ignore project set limits = null',
+  'UPDATE "project" SET limits = null',
+  'update main.project set limits = null',
+  'UPDATE PROJECT set limits = null',
+  'update project set log_head = log_head + 1, limits = null where 1 = 1',
+  'replace into project (id, created_at) values (1, 0)',
+  'with one as (select 1) update project set limits = null',
+])('every way to write a change forgets: %s', async (text) => {
+  await read()
+  await db.transaction((tx) => tx.run(statement<object>(sql.raw(text)), {}))
+  await read()
+  expect(reads()).toBe(2)
+})
+
+test('of many rows the newest are remembered', async () => {
+  const insertMany = statement<{ count: number }>(sql`insert into project (id, created_at)
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < ${p('count')}) select 'p' || i, 0 from n`)
+  await db.transaction((tx) => tx.run(insertMany, { count: 600 }))
+  for (let i = 1; i <= 600; i++) await db.get(limits, { id: `p${i}` })
+  await db.get(limits, { id: 'p600' })
+  expect(reads()).toBe(600)
+  await db.get(limits, { id: 'p1' })
+  expect(reads()).toBe(601)
 })
 
 test('a change is seen when it is committed, not before, and never when it is undone', async () => {

@@ -14,10 +14,10 @@ interface Prepared {
   readonly isRareWrite: boolean
 }
 
-/** Begins with the table that a statement changes. */
-const target = /^\s*(?:insert(?: or \w+)? into|replace into|update|delete from)\s+(\w+)/i
+/** A statement that begins with the plain name of the table that it changes. */
+const target = /^\s*(?:insert(?: or \w+)? into|replace into|update(?: or \w+)?|delete from)\s+(\w+)(?![\w.])/i
 /** Every message moves the head of a log, which no remembered row has. */
-const movesLog = /^\s*update project set log_(?:head|tail) = /i
+const movesLog = /^\s*update project set log_(?:head|tail) = [^,]+ where /i
 
 /** One better-sqlite3 connection with its prepared statements. */
 export class Connection {
@@ -103,6 +103,6 @@ export class Connection {
 
 /** True also where the table is not known. */
 function mayChangeRareTable(text: string): boolean {
-  const table = target.exec(text)?.[1]
+  const table = target.exec(text)?.[1]?.toLowerCase()
   return table === undefined || (rareTables.has(table) && !movesLog.test(text))
 }

@@ -168,7 +168,7 @@ export class GroupCommit {
   /** Forces the commit to the disk, then resolves its writers. */
   async #flush(settled: readonly Settled[], hooks: readonly (() => void)[], startedAt: number): Promise<void> {
     try {
-      await this.#disk.flush()
+      await this.#flushDisk()
     } catch (error) {
       // It is unknown what is on the disk. Only opening the store again can tell.
       this.#failure = new Problem('storage-unavailable', {
@@ -189,6 +189,11 @@ export class GroupCommit {
       }
     }
     if (!this.#failure) for (const hook of hooks) runHook(hook)
+  }
+
+  /** Never throws at once: `#flushing` has to be set before it is cleared. */
+  async #flushDisk(): Promise<void> {
+    return this.#disk.flush()
   }
 
   /** Resolves with the next writer that queues. */

@@ -1,8 +1,8 @@
 import type { Statement } from '../statement.ts'
 import type { Connection } from './connection.ts'
 
-/** The rows of one statement that are remembered at most. */
-const rowsMax = 1_000
+/** The rows of one statement that are remembered at most; the oldest goes first. */
+const rowsMax = 500
 
 /**
  * The rows of the last commit that nearly every request reads: the holder of its key, and the agent that it calls. A statement that may
@@ -32,7 +32,7 @@ export class RememberedRows {
     if (known !== undefined) return known
     const row = read()
     if (row === undefined || raw.inTransaction) return row
-    if (rows.size >= rowsMax) rows.clear()
+    if (rows.size >= rowsMax) rows.delete(rows.keys().next().value!)
     rows.set(key, row)
     return row
   }
