@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import {
+  accessSync,
   chmodSync,
   chownSync,
   closeSync,
   copyFileSync,
+  existsSync,
   constants as fsConstants,
   fsyncSync,
   lstatSync,
@@ -68,6 +70,13 @@ function resolved(path: string): string | undefined {
 
 /** Errors: `FileRefusal` where the file may not be changed. Its owner decides: a mode without `w` is meant, also for root. */
 export function requireWritable({ path, target, text }: ConfigFile): void {
+  let place = dirname(target)
+  while (!existsSync(place)) place = dirname(place)
+  try {
+    accessSync(place, fsConstants.W_OK)
+  } catch (error) {
+    throw new FileRefusal(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`, { cause: error })
+  }
   if (text === undefined || statSync(target).mode & ownerWrites) return
   throw new FileRefusal(`${path} is read-only. Make it writable with: chmod u+w ${target}`)
 }

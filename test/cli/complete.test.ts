@@ -31,6 +31,8 @@ test('handles, ids and profiles are asked of the gateway with the key of the lin
   const own = await run(['sub', 'add', '--trigger', 'SENT_TO_ME', '--target', 'none', '--json'], env)
   const { subscriptionId } = JSON.parse(own.stdout)
   const bare = subscriptionId.replace('WAKE_SUB:', '')
+  await gateway.call('POST', '/v1/projects', { project: 'web' })
+  await gateway.call('POST', '/v1/agents', { handle: 'erik' }, { headers: { 'rouse-project': 'web' } })
   const { sessionId } = JSON.parse((await run(['session', 'start', '--surface', 'codex', '--json'], env)).stdout)
 
   const cases: [words: string[], expected: string[]][] = [
@@ -66,6 +68,9 @@ test('handles, ids and profiles are asked of the gateway with the key of the lin
     // An operator sees the subscriptions of all, and no others are of this gateway.
     [['--profile', 'office', 'sub', 'show', ''], [subscriptionId]],
     [['sub', 'show', '--profile', 'office', bare.slice(0, 4)], [bare]],
+    [['--profile=office', '--project=web', 'agent', 'show', ''], ['erik']],
+    [['agent', 'show', '--profile', 'office', '--project=web', ''], ['erik']],
+    [['--project=web=', '--profile=office', 'agent', 'show', ''], []],
     // Nothing has a list of these.
     [['agent', 'key', 'rm', 'donna', ''], []],
     [['sub', 'show', '--url', ''], []],

@@ -59,10 +59,13 @@ function requireOwn(path: string, { uid, mode }: Stats): void {
   )
 }
 
-/** A user who may change the directory may put another file there. A sticky one, as /tmp, keeps the files of each user. */
-function requireOwnPlace(directory: string): void {
+/**
+ * A user who may change the directory may put another file there. A sticky one, as /tmp, keeps the files of each user. One that is not there
+ * yet will be the user's own.
+ */
+export function requireOwnPlace(directory: string): void {
   if (process.getuid === undefined) return
-  const { mode } = statSync(directory)
+  const mode = statSync(directory, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & writableByOthers) === 0 || (mode & sticky) !== 0) return
   throw new UsageError(
     `Others may change what is in ${directory} (mode ${modeText(mode)}), and so the configuration of the bridge. Keep them out: chmod go-w ${directory}`,

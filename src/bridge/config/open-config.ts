@@ -1,5 +1,5 @@
 import type { Io } from '../../client/io.ts'
-import { readProfiles } from '../../client/profile-file.ts'
+import { type Profiles, readProfiles } from '../../client/profile-file.ts'
 import type { AdapterId, AdapterRow, Adapters } from '../adapter.ts'
 import type { BridgeConfig } from './bridge-config.ts'
 import { configPath, readConfigText } from './config-file.ts'
@@ -18,11 +18,17 @@ export async function openConfig(io: Io, option: string | undefined, adapters: A
 }
 
 /** Reads a text that is, or will be, the configuration at a path. Errors: as above. */
-export async function checkConfig(io: Io, path: string, text: string, adapters: Adapters): Promise<OpenedConfig> {
+export async function checkConfig(
+  io: Io,
+  path: string,
+  text: string,
+  adapters: Adapters,
+  profiles: Profiles = readProfiles(io),
+): Promise<OpenedConfig> {
   const value = parseConfig(text, path)
   const known = Object.keys(adapters)
   const rows = await rowsOf(adapters, harnessesIn(value, known))
-  const config = readBridgeConfig(value, path, { env: io.env, profiles: readProfiles(io), known, rows })
+  const config = readBridgeConfig(value, path, { env: io.env, profiles, known, rows })
   const used = new Set(config.agents.flatMap(({ harnesses }) => harnesses))
   return { config, rows: [...rows.values()].filter(({ id }) => used.has(id)) }
 }

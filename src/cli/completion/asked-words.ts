@@ -74,9 +74,12 @@ function placeOf(program: Command, words: readonly string[]): { command: Command
     if (option) {
       command.setOptionValue(option.attributeName(), word)
       option = undefined
-    } else if (word.startsWith('-'))
-      option = command.options.find((one) => one.required && [one.short, one.long].includes(word))
-    else {
+    } else if (word.startsWith('-')) {
+      const [name = '', value] = word.split(/=(.*)/s)
+      const named = command.options.find((one) => one.required && [one.short, one.long].includes(name))
+      if (named && value !== undefined) command.setOptionValue(named.attributeName(), value)
+      else option = named
+    } else {
       const child = count === 0 ? command.commands.find((one) => one.name() === word) : undefined
       command = child ?? command
       count += child ? 0 : 1

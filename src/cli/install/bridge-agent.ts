@@ -7,7 +7,7 @@ import { type ChosenProfile, chooseProfile, keepProfile, makeProfile, profileToM
 /** The profile under which the bridge speaks for an agent, and where its key is from. */
 export interface AgentProfile {
   readonly profile: ChosenProfile
-  /** `caller`: the key of this command is the agent's own. `new-agent`: it is registered first. */
+  /** `caller`: the key of this command is the agent's own, and makes no others. `new-agent`: it is registered first. */
   readonly key: 'profile' | 'caller' | 'new-key' | 'new-agent'
 }
 
@@ -19,15 +19,22 @@ export async function findAgentProfile(
   gateway: GatewayClient,
 ): Promise<AgentProfile> {
   const handle = requireHandle(given)
-  const own = chooseProfile({ profile: name, agent: handle }, io)
+  const own = chooseProfile({ profile: name, agent: handle }, gateway, io)
   if (own) return { profile: own, key: 'profile' }
   const found = await handleOnGateway(gateway, handle)
   if (found === undefined) return { profile: profileToMake(handle, gateway, io), key: 'new-agent' }
   // An alias was given.
-  const known = chooseProfile({ agent: found }, io)
+  const known = chooseProfile({ agent: found }, gateway, io)
   if (known) return { profile: known, key: 'profile' }
-  const { identity } = await gateway.call('GET /v1/whoami')
-  return { profile: profileToMake(found, gateway, io), key: identity === found ? 'caller' : 'new-key' }
+  const { identity, expiresAt, scopes } = await gateway.call('GET /v1/whoami')
+  if (identity === found && expiresAt !== undefined) {
+    // So do the keys that it makes.
+    throw new UsageError(
+      `The key of ${found} expires at ${expiresAt}, and the bridge would stop. Use one that does not, or the operator's.`,
+    )
+  }
+  const isKept = identity === found && !scopes.includes('mint')
+  return { profile: profileToMake(found, gateway, io), key: isKept ? 'caller' : 'new-key' }
 }
 
 /** The handle that a person or a gateway has given: it becomes the name of a profile. */
@@ -53,8 +60,11 @@ export async function makeAgentProfile(io: Io, { profile, key }: AgentProfile, g
   if (key === 'caller') return keepProfile(profile, (await gateway.credentials()).key ?? '', io)
   if (key === 'new-key') return makeProfile(profile, gateway, io)
   const { agent, keyId } = await gateway.call('POST /v1/agents', { body: { handle: profile.identity } })
-  await makeProfile(profile, gateway, io)
-  // The first key of an agent may make others. Nobody keeps it.
-  const params = { handle: bareHandle(agent.handle), keyId }
-  await gateway.call('DELETE /v1/agents/:handle/keys/:keyId', { params })
+  try {
+    await makeProfile(profile, gateway, io)
+  } finally {
+    // The first key of an agent may make others. Nobody keeps it.
+    const params = { handle: bareHandle(agent.handle), keyId }
+    await gateway.call('DELETE /v1/agents/:handle/keys/:keyId', { params })
+  }
 }

@@ -10,6 +10,9 @@ export interface ChosenProfile extends Omit<Profile, 'key'> {
   readonly isNew?: true
 }
 
+/** The gateway that is asked, and the project that was named. */
+type Place = Pick<GatewayClient, 'url' | 'project'>
+
 interface Choice {
   /** The name of a profile that a flag gave. */
   readonly profile?: string | undefined
@@ -18,13 +21,15 @@ interface Choice {
 }
 
 /**
- * Returns the profile for the harness: the named one, otherwise one of the named agent, otherwise the one in use. Errors: there is none, or
- * it has the operator's key, which is not for a harness.
+ * Returns the profile for the harness: the named one, otherwise one of the named agent, otherwise the one in use. Another gateway or
+ * project may have an agent of the same handle: its profile is taken only by its name. Errors: there is none, or it has the operator's key,
+ * which is not for a harness.
  */
-export function chooseProfile({ profile, agent }: Choice, io: Io): ChosenProfile | undefined {
+export function chooseProfile({ profile, agent }: Choice, { url, project }: Place, io: Io): ChosenProfile | undefined {
   const { current, byName } = readProfiles(io)
   const handle = agent === undefined ? undefined : `@${bareHandle(agent)}`
-  const ofAgent = [...byName].filter(([, one]) => one.identity === handle).map(([name]) => name)
+  const isThere = (one: Profile) => one.url === url && (project === undefined || one.project === project)
+  const ofAgent = [...byName].filter(([, one]) => one.identity === handle && isThere(one)).map(([name]) => name)
   const byAgent = handle === undefined ? undefined : (ofAgent.find((name) => name === current) ?? ofAgent[0])
   const name = profile ?? (handle === undefined ? io.env.ROUSE_PROFILE || current : byAgent)
   if (name === undefined) return undefined
@@ -48,11 +53,14 @@ export function noProfile(): UsageError {
   return new UsageError(`Whose mail does the harness get? ${remedy}`)
 }
 
-/** The profile that `makeProfile` will make for an agent. Errors: another agent's profile has its name. */
-export function profileToMake(agent: string, { url, project }: GatewayClient, io: Io): ChosenProfile {
+/** The profile that `makeProfile` will make for an agent. Errors: another profile has its name. */
+export function profileToMake(agent: string, { url, project }: Place, io: Io): ChosenProfile {
   const name = bareHandle(agent)
   const taken = readProfiles(io).byName.get(name)
-  if (taken) throw new UsageError(`There is a profile ${name} of ${taken.identity}: name another one with --profile.`)
+  if (taken) {
+    const whose = `${taken.identity} at ${taken.url}${taken.project === undefined ? '' : ` (project ${taken.project})`}`
+    throw new UsageError(`There is a profile ${name} of ${whose}: name the one that is meant with --profile.`)
+  }
   return { name, url, identity: `@${name}`, project, isNew: true }
 }
 
@@ -60,8 +68,14 @@ export function profileToMake(agent: string, { url, project }: GatewayClient, io
 export async function makeProfile(chosen: ChosenProfile, gateway: GatewayClient, io: Io): Promise<void> {
   const params = { handle: bareHandle(chosen.identity) }
   const body = { label: `harness on ${hostname()}`.slice(0, labelMax), scopes: [...harnessScopes] }
-  const { apiKey } = await gateway.call('POST /v1/agents/:handle/keys', { params, body })
-  keepProfile(chosen, apiKey, io)
+  const { apiKey, keyId } = await gateway.call('POST /v1/agents/:handle/keys', { params, body })
+  try {
+    keepProfile(chosen, apiKey, io)
+  } catch (error) {
+    // Nobody has it.
+    await gateway.call('DELETE /v1/agents/:handle/keys/:keyId', { params: { ...params, keyId } })
+    throw error
+  }
 }
 
 /** Writes a new profile with its key. It does not become the profile in use: the operator stays the operator. */

@@ -1,7 +1,8 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { AdapterId, Adapters } from '../../bridge/adapter.ts'
 import { agentKey, type BridgedAgent } from '../../bridge/config/bridge-config.ts'
-import { configPath } from '../../bridge/config/config-file.ts'
+import { configPath, requireOwnPlace } from '../../bridge/config/config-file.ts'
 import { checkConfig, openConfig } from '../../bridge/config/open-config.ts'
 import { allowedDirectory } from '../../bridge/config/read-config.ts'
 import { askStatus } from '../../bridge/local/ask-bridge.ts'
@@ -11,8 +12,9 @@ import { UsageError } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
+import { type Profiles, readProfiles } from '../../client/profile-file.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { readConfigFile, replaceFile } from '../../config-files/config-file.ts'
+import { replaceFile } from '../../config-files/config-file.ts'
 import type { Piece } from '../../config-files/document.ts'
 import { profilesOf, readRecords } from '../../config-files/record.ts'
 import { harnessOf } from '../../harnesses/harnesses.ts'
@@ -57,6 +59,8 @@ export async function runBridgeAdd(
   const pieces = entry ? missingPieces(entry, index, added) : [newEntry(added)]
   const holds = `agents[${entry ? index : before.length}]: ${profile.identity}`
   const [work] = planInstall(io, [{ path, format: 'json', holds, pieces }]) as [FileWork]
+  requireOwnPlace(dirname(path))
+  await checkConfig(io, path, work.plan.text, adapters, withProfile(readProfiles(io), profile))
   if (options.dryRun) {
     if (source.key !== 'profile') print.note(`It would ${acts(source)}.`)
     io.stdout(diffText([work]))
@@ -64,7 +68,7 @@ export async function runBridgeAdd(
     return
   }
   await makeAgentProfile(io, source, gateway)
-  if (pieces.length > 0) await write(io, work, adapters)
+  if (pieces.length > 0) write(work)
   const action = pieces.length > 0 ? 'written' : 'unchanged'
   const result = { path, holds, action } as const
   const next = [
@@ -90,7 +94,7 @@ function directoriesOf(written: readonly string[], { env }: Io): string[] {
 
 /** The agents of the configuration; none where there is no file yet. Errors: of the configuration. */
 async function agentsIn(io: Io, path: string, adapters: Adapters): Promise<readonly BridgedAgent[]> {
-  if (readConfigFile(path).text === undefined) return []
+  if (!existsSync(path)) return []
   return (await openConfig(io, path, adapters)).config.agents
 }
 
@@ -119,8 +123,12 @@ function missingPieces(entry: BridgedAgent, index: number, { harnesses, director
   ]
 }
 
-async function write(io: Io, { file, plan }: FileWork, adapters: Adapters): Promise<void> {
-  await checkConfig(io, file.path, plan.text, adapters)
+/** The profiles as they will be: with the one that is made for the agent. */
+function withProfile({ current, byName }: Profiles, { name, ...profile }: ChosenProfile): Profiles {
+  return { current, byName: new Map([[name, { ...profile, key: '' }], ...byName]) }
+}
+
+function write({ file, plan }: FileWork): void {
   try {
     replaceFile(file, plan.text)
   } catch (error) {

@@ -32,7 +32,7 @@ export async function runInstall(
   { gateway, print }: { gateway: GatewayClient; print: Printer },
 ): Promise<void> {
   requirePossible(harness, options)
-  const profile = chooseProfile(options, io) ?? (options.agent && profileToMake(options.agent, gateway, io))
+  const profile = chooseProfile(options, gateway, io) ?? (options.agent && profileToMake(options.agent, gateway, io))
   if (!profile) throw noProfile()
   const launch = launchOf(options.scope)
   const named = options.scope === 'user' || options.profile !== undefined || options.agent !== undefined

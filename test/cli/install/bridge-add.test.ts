@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
-import { startStubGateway } from '../stub-gateway.ts'
+import { problem, startStubGateway } from '../stub-gateway.ts'
 import { start } from '../terminal.ts'
 import { type Home, makeHome } from './homes.ts'
 
@@ -107,7 +107,9 @@ test('an agent of the gateway gets another key, one with a profile none, and its
   await using desk = await office()
   const { home, gateway, site } = desk
   await gateway.addAgent('erik', { aliases: ['rik'] })
-  const { key } = await gateway.addAgent('mike')
+  await gateway.addAgent('mike')
+  const scopes = ['read', 'send', 'work', 'manage']
+  const key = (await gateway.call('POST', '/v1/agents/mike/keys', { scopes })).body.apiKey
   const add = async (env: Record<string, string>, ...words: string[]) => {
     Object.assign(home.env, env)
     const { code, stdout, stderr } = await home.rouse('bridge', 'add', ...words, '--directory', site, '--json')
@@ -118,15 +120,98 @@ test('an agent of the gateway gets another key, one with a profile none, and its
   expect(await add({}, '@rik', 'claude')).toMatchObject({ profile: 'erik', key: 'profile' })
   expect(await add({ ROUSE_KEY: key }, '@mike', 'opencode')).toMatchObject({ profile: 'mike', key: 'caller' })
   expect(profileOf(home, 'mike')).toEqual({ url: gateway.url, key, identity: '@mike' })
-  expect((await gateway.call('GET', '/v1/agents/mike/keys')).body.keys).toHaveLength(1)
+  expect((await gateway.call('GET', '/v1/agents/mike/keys')).body.keys).toHaveLength(2)
+})
+
+test('an own key that makes others makes one for the bridge, and one that expires is refused', async () => {
+  await using desk = await office()
+  const { home, gateway, app, site } = desk
+  const { key } = await gateway.addAgent('erik')
+  const terms = { scopes: ['read', 'send', 'work', 'manage', 'mint'], expiresInSeconds: 3_600 }
+  const ends = (await gateway.call('POST', '/v1/agents/erik/keys', terms)).body.apiKey
+  const add = (own: string) => {
+    Object.assign(home.env, { ROUSE_KEY: own })
+    return home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site, '--json')
+  }
+  const refused = await add(ends)
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/The key of @erik expires at \d{4}-/)])
+  expect(home.read(config)).toBe(written(app))
+  expect(JSON.parse((await add(key)).stdout)).toMatchObject({ profile: 'erik', key: 'new-key' })
+  const kept = profileOf(home, 'erik').key
+  const { body } = await gateway.call('GET', '/v1/whoami', undefined, { key: kept })
+  expect(body.scopes).toEqual(['read', 'send', 'work', 'manage'])
+  expect(body.expiresAt).toBeUndefined()
+})
+
+test('a profile of another gateway or project is not taken for an agent of the same handle, unless it is named', async () => {
+  await using desk = await office()
+  const { home, gateway, app, site } = desk
+  await gateway.addAgent('erik', { aliases: ['rik'] })
+  await gateway.call('POST', '/v1/projects', { project: 'web' })
+  const donna = profileOf(home, 'donna')
+  const there = { url: 'http://127.0.0.1:9', key: 'rk_other', identity: '@erik' }
+  const write = (all: object) => home.write(profiles, JSON.stringify({ profiles: { donna, ...all } }))
+  const add = (...words: string[]) => home.rouse('bridge', 'add', ...words, '--directory', site, '--json')
+  write({ erik: there })
+  for (const handle of ['@erik', 'rik']) {
+    const { code, stderr } = await add(handle, 'claude')
+    expect([code, stderr]).toEqual([2, expect.stringContaining('a profile erik of @erik at http://127.0.0.1:9')])
+  }
+  expect(home.read(config)).toBe(written(app))
+
+  write({ elsewhere: there })
+  const found = JSON.parse((await add('rik', 'claude')).stdout)
+  expect(found).toMatchObject({ profile: 'erik', key: 'new-key' })
+  expect(profileOf(home, 'erik').url).toBe(gateway.url)
+  const here = profileOf(home, 'erik')
+  const named = JSON.parse((await add('@erik', 'claude', '--profile', 'elsewhere')).stdout)
+  expect(named).toMatchObject({ profile: 'elsewhere', key: 'profile' })
+
+  write({ elsewhere: there, here })
+  home.write(config, written(app))
+  const web = JSON.parse((await add('@erik', 'claude', '--project', 'web')).stdout)
+  expect(web).toMatchObject({ profile: 'erik', key: 'new-agent' })
+  expect(profileOf(home, 'erik')).toMatchObject({ url: gateway.url, project: 'web' })
+})
+
+test('if the profile cannot be kept, no key that was made for it stays valid', async () => {
+  await using desk = await office()
+  const { home, gateway, app, site } = desk
+  const donna = profileOf(home, 'donna')
+  const all = Array.from({ length: 1_000 }, (_, index) => [index === 0 ? 'donna' : `p${index}`, donna])
+  home.write(profiles, JSON.stringify({ profiles: Object.fromEntries(all) }))
+  // The second time it is registered already.
+  for (const _ of [1, 2]) {
+    const { code, stderr } = await home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site)
+    expect([code, stderr]).toEqual([2, expect.stringContaining('There are 1000 profiles')])
+    const { keys } = (await gateway.call('GET', '/v1/agents/erik/keys')).body
+    expect(keys.filter(({ revokedAt }: { revokedAt: string | null }) => revokedAt === null)).toEqual([])
+  }
+  expect(home.read(config)).toBe(written(app))
+})
+
+test('if no other key can be made, the first one of an agent is revoked', async () => {
+  await using desk = await office()
+  const { home, site } = desk
+  const made = { agent: { handle: '@erik' }, keyId: 'k1', apiKey: 'rk_first' } as never
+  await using stub = await startStubGateway({
+    'GET /v1/agents/:handle': problem(404, 'agent-not-found', 'No such agent'),
+    'POST /v1/agents': { status: 201, json: made },
+    'POST /v1/agents/:handle/keys': problem(409, 'limit-reached', 'Too many keys'),
+    'DELETE /v1/agents/:handle/keys/:keyId': { json: undefined as never, status: 204 },
+  })
+  Object.assign(home.env, { ROUSE_URL: stub.url })
+  const { code, stderr } = await home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site)
+  expect([code, stderr]).toEqual([1, expect.stringContaining('Too many keys')])
+  expect(stub.last()).toMatchObject({ method: 'DELETE', path: '/v1/agents/erik/keys/k1' })
 })
 
 test('the entry of an agent gets what it does not have, and keeps its comments', async () => {
   await using desk = await office()
   const { home, app, site } = desk
   mkdirSync(join(app, 'deep'))
-  // Nothing asks the gateway: the profile is there.
-  Object.assign(home.env, { ROUSE_URL: 'http://127.0.0.1:9' })
+  // Nothing asks the gateway, which would refuse the key: the profile is there.
+  Object.assign(home.env, { ROUSE_KEY: 'rk_wrong' })
   const below = await home.rouse('bridge', 'add', 'donna', '--directory', join(app, 'deep'))
   expect(below.stdout).toContain('Nothing had to be changed.')
   const more = await home.rouse('bridge', 'add', 'donna', 'codex', 'claude', '--directory', site, '--directory', app)
@@ -232,6 +317,44 @@ test('a configuration that is wrong, read-only or open to others is named and st
   expect(await add()).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod u+w') })
   chmodSync(home.at(config), 0o666)
   expect(await add()).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod go-w') })
+  expect((await gateway.call('GET', '/v1/agents/erik')).status).toBe(404)
+})
+
+test('a configuration that the bridge would refuse is refused before the agent is registered', async () => {
+  await using desk = await office()
+  const { home, gateway, app, site } = desk
+  const add = (...words: string[]) => home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site, ...words)
+  const open = home.at('open')
+  mkdirSync(open)
+  chmodSync(open, 0o777)
+  const many = Array.from({ length: 100 }, (_, index) => home.at('site', String(index)))
+  for (const directory of many) mkdirSync(directory)
+  const cases: [words: string[], message: string][] = [
+    [['--config', open], 'is no file'],
+    [['--config', home.at(config, 'new.json')], 'new.json cannot be'],
+    [['--config', join(open, 'bridge.json')], `chmod go-w ${open}`],
+    [many.flatMap((one) => ['--directory', one]), 'agents[1].directories'],
+  ]
+  for (const [words, message] of cases) {
+    const dry = await add(...words, '--dry-run')
+    expect([dry.code, dry.stdout, dry.stderr]).toEqual([2, '', expect.stringContaining(message)])
+    const { code, stderr } = await add(...words)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  }
+  expect((await gateway.call('GET', '/v1/agents/erik')).status).toBe(404)
+  expect(home.read(config)).toBe(written(app))
+})
+
+test('where nothing can be written, the agent is not registered', async ({ skip }) => {
+  if (process.getuid?.() === 0) return skip('Root may write everywhere.')
+  await using desk = await office()
+  const { home, gateway, site } = desk
+  const closed = home.at('closed')
+  mkdirSync(closed)
+  chmodSync(closed, 0o500)
+  const path = join(closed, 'new', 'bridge.json')
+  const { code, stderr } = await home.rouse('bridge', 'add', '@erik', 'claude', '--directory', site, '--config', path)
+  expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be written (EACCES)')])
   expect((await gateway.call('GET', '/v1/agents/erik')).status).toBe(404)
 })
 

@@ -330,7 +330,7 @@ test('for an agent without a profile it makes a key and a profile, with the oper
   const removed = await home.rouse('uninstall', 'codex')
   expect(removed.stdout).toMatch(/The profile erik stays, and its key is still valid\. .*rouse agent key list @erik/)
   await home.rouse(...argv)
-  await home.rouse('install', 'qwen', '--agent', '@erik')
+  await home.rouse('install', 'qwen', ...argv.slice(2))
   expect((await home.rouse('uninstall', 'qwen')).stdout, 'codex has it too').not.toContain('stays')
 
   const ofNobody = argv.map((word) => (word === '@erik' ? '@nobody' : word))
@@ -339,6 +339,30 @@ test('for an agent without a profile it makes a key and a profile, with the oper
     expect([code, stderr]).toEqual([1, expect.stringContaining('No such agent')])
   }
   expect(home.read('.codex/config.toml')).not.toContain('nobody')
+})
+
+test('a profile of another gateway is not taken for an agent of the same handle, unless it is named', async () => {
+  await using gateway = await startGateway()
+  await gateway.addAgent('erik')
+  using home = makeHome()
+  home.write('.config/rouse/admin.key', gateway.adminKey)
+  const there = { url: 'http://127.0.0.1:9', key: 'rk_other', identity: '@erik' }
+  const write = (name: string) =>
+    home.write('.config/rouse/profiles.json', JSON.stringify({ profiles: { [name]: there } }))
+  const argv = ['install', 'codex', '--agent', '@erik', '--url', gateway.url]
+  const key = ['--key-file', home.at('.config/rouse/admin.key')]
+  write('erik')
+  const taken = await home.rouse(...argv, ...key)
+  expect([taken.code, taken.stderr]).toEqual([
+    2,
+    expect.stringContaining('a profile erik of @erik at http://127.0.0.1:9'),
+  ])
+  write('elsewhere')
+  expect(await home.rouse(...argv, ...key)).toMatchObject({ code: 0 })
+  expect(home.read('.codex/config.toml')).toContain('"--profile", "erik"')
+  expect(JSON.parse(home.read('.config/rouse/profiles.json')).profiles.erik.url).toBe(gateway.url)
+  expect(await home.rouse('install', 'codex', '--profile', 'elsewhere')).toMatchObject({ code: 0 })
+  expect(home.read('.codex/config.toml')).toContain('"--profile", "elsewhere"')
 })
 
 test('the profile that it makes is not the one in use: later commands are still the operator’s', async () => {
