@@ -75,7 +75,16 @@ describe('rouse listen', () => {
     await gateway.send('donna', 'before anybody listened')
     const first = listen(gateway, donna, '--json')
     await first.until(/before anybody listened/)
+    // It is printed before it is acknowledged.
+    await until(
+      () => ownOf(gateway, donna),
+      ([own]) => own?.lastEmittedLogId != null,
+    )
     await stop(first)
+    await until(
+      () => ownOf(gateway, donna),
+      ([own]) => own?.status === 'waiting',
+    )
     for (let count = 0; count < 10; count++) await gateway.send('donna', `away ${count}`)
     const second = listen(gateway, donna, '--json')
     await second.until(/Goes on with the subscription to SENT_TO_ME/)

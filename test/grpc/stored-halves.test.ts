@@ -56,6 +56,12 @@ async function storeHalves(): Promise<void> {
   }
 }
 
+/** Changes donna beside the gateway. It reads her again after a change of its own. */
+async function storeOfDonna(column: string, value: string): Promise<void> {
+  await besideStore(gateway.dataDir, `update agent set ${column} = ? where handle = '@donna'`, value)
+  await gateway.call('PATCH', '/v1/agents/mallory', { description: `${column} ${value}` })
+}
+
 const word = `a${mark}b`
 const content = {
   messageId: word,
@@ -148,7 +154,7 @@ describe('half of a surrogate pair in the store', () => {
   })
 
   test('is one in a refusal that repeats what is stored', async () => {
-    await besideStore(gateway.dataDir, `update agent set input_modes = ? where handle = '@donna'`, `["a${half}b/c"]`)
+    await storeOfDonna('input_modes', `["a${half}b/c"]`)
     const part = { content: { $case: 'text', value: 'x' }, filename: '', mediaType: 'd/e' }
     const message = {
       messageId: 'm',
@@ -161,16 +167,16 @@ describe('half of a surrogate pair in the store', () => {
     }
     const refused = await current.unary('sendMessage', { tenant: 'agents/donna', message }, sent('1.0'))
     expect(refused).toMatchObject({ code: status.INVALID_ARGUMENT, details: expect.stringContaining(`${shown}/c`) })
-    await besideStore(gateway.dataDir, `update agent set input_modes = ? where handle = '@donna'`, '["*/*"]')
+    await storeOfDonna('input_modes', '["*/*"]')
   })
 
   test('is an answer or an error in the extended card of its agent', async () => {
     const skill = { id: 's', name: shown, description: 'd', tags: [], examples: [] }
     const skills = JSON.stringify([skill]).replaceAll(shown, `a${half}b`)
-    await besideStore(gateway.dataDir, `update agent set skills = ? where handle = '@donna'`, skills)
+    await storeOfDonna('skills', skills)
     const card = await current.unary('getExtendedAgentCard', { tenant: 'agents/donna' }, sent('1.0'))
     await expectAnswered(card)
-    await besideStore(gateway.dataDir, `update agent set skills = '[]' where handle = '@donna'`)
+    await storeOfDonna('skills', '[]')
   })
 
   test.skipIf(onPostgres)('is one in a column that is no JSON', async () => {
