@@ -125,7 +125,7 @@ export const projectLimits = {
     'a day',
     'changes that store no content, e.g. of subscriptions and claims; 5,000 at once',
   ),
-  requestsAtOnce: limit(16, 'at a time', 'requests that are worked on; more wait'),
+  requestsAtOnce: limit(8, 'at a time', 'requests that are worked on; more wait'),
   requestsQueued: limit(256, 'at a time', 'requests that wait; each waits ten seconds at most'),
   streams: limit(100, 'at a time', 'open streams; half of them by one key'),
   blockingCalls: limit(1_000, 'at a time', 'blocking sends and waits for mail; half of them by one key'),
