@@ -18,7 +18,7 @@ const ofAll = { max: gatewayLimits.bytesInFlight.max, queued: 10_000 }
 /** Agents of one project together keep nobody else from sending, also with bodies that never end. */
 const ofProject = { max: ofAll.max / 2, queued: 5_000 }
 
-/** Eight of the largest bodies, by default. Smaller ones leave room for more. */
+/** Eight of the largest bodies, by default: as many requests as an agent has at a time. */
 const ofCaller = { max: ofAll.max / 16, queued: 256 }
 
 /** Bounds the bytes of bodies that are in memory at a time, of each caller, of each project and of all together. */

@@ -20,7 +20,7 @@ interface Target {
    * the others of its agent: it gets all that its client has chosen.
    */
   readonly isOfClient: boolean
-  /** True when its receiver keeps the cursor: each event goes alone, with the cursor that is safe to keep, and a gap is told. */
+  /** True when the receiver stores the cursor. Each event is sent alone, with a cursor that the receiver may store, and a gap is reported. */
   readonly keepsCursor: boolean
   /** True when its receiver refuses event by event: no refusal degrades the subscription. */
   readonly refusesByEvent: boolean
@@ -28,7 +28,7 @@ interface Target {
   readonly needs: { readonly [Field in 'url' | 'daemonSocketPath']?: string }
 }
 
-/** The properties of every target that whoever makes a subscription may name. */
+/** The properties that all targets have which an agent or an operator may choose. */
 const own = { isOfClient: false, keepsCursor: false, refusesByEvent: false } as const
 const unsent = {
   ...own,

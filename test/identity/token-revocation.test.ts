@@ -91,7 +91,7 @@ test('tokens without an id, a login and a time of issue are told apart by their 
 /** The issuer may name admins: only what they make outlives their token by itself. */
 const withRoles = { claims: { project: 'project', role: 'role' }, projects: '*' }
 
-/** Leaves behind what thieves with a token of donna's and with one of an admin make: a subscription and a key. */
+/** Makes what a thief would: a subscription with a token of donna's, and a key with a token of an admin. */
 async function leaveBehind(gateway: TestGateway, clock: FakeClock, issuer: Issuer) {
   const sign = (claims: JWTPayload) => issuer.sign(claims, { now: clock.now() })
   const ofDonna = await sign({ project: 'default', jti: 'of donna' })

@@ -29,7 +29,7 @@ export async function openUserDesk(dialect: Dialect) {
     const { messages } = (await say('GET', '/v1/inbox?limit=100')).body as { messages: Message[] }
     return messages.filter(({ inReplyTo, body }) => inReplyTo === messageId && body === answerBody)
   }
-  /** The state of everything, for whoever looks for the fault. */
+  /** The state of all parts, as text. It helps to find a fault. */
   const lookOf = () =>
     [
       ...bridges.flatMap((bridge) => [bridge.notes(), ...bridge.steps().map(stepLine)]),

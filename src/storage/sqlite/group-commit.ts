@@ -29,9 +29,9 @@ interface Done {
 }
 type Settled = Done | { readonly writer: Writer; readonly error: unknown }
 
-/** Forces commits to the disk, at once or by the time the promise resolves. */
+/** Forces commits to the disk. */
 interface Flushable {
-  flush(): Promise<void> | undefined
+  flush(): Promise<void>
 }
 
 /** How many groups have savepoints after a writer that failed with changes: one that fails on purpose does not make all groups run twice. */
@@ -168,7 +168,7 @@ export class GroupCommit {
   /** Forces the commit to the disk, then resolves its writers. */
   async #flush(settled: readonly Settled[], hooks: readonly (() => void)[], startedAt: number): Promise<void> {
     try {
-      await this.#flushDisk()
+      await this.#disk.flush()
     } catch (error) {
       // It is unknown what is on the disk. Only opening the store again can tell.
       this.#failure = new Problem('storage-unavailable', {
@@ -189,11 +189,6 @@ export class GroupCommit {
       }
     }
     if (!this.#failure) for (const hook of hooks) runHook(hook)
-  }
-
-  /** Never throws at once: `#flushing` has to be set before it is cleared. */
-  async #flushDisk(): Promise<void> {
-    return this.#disk.flush()
   }
 
   /** Resolves with the next writer that queues. */

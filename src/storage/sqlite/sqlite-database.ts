@@ -38,8 +38,8 @@ export class WalFile {
     this.#now = now
   }
 
-  /** Makes every commit that was made before this call survive a power cut: now, or when the returned promise resolves. */
-  flush(): Promise<void> | undefined {
+  /** Resolves when every commit that was made before this call survives a power cut. Rejects, and never throws at once, when the disk fails. */
+  async flush(): Promise<void> {
     if (this.#elsewhere > 0) {
       this.#elsewhere--
       return sync(this.#fd)
@@ -47,7 +47,6 @@ export class WalFile {
     const startedAt = this.#now()
     fdatasyncSync(this.#fd)
     if (this.#now() - startedAt > quickMs) this.#elsewhere = elsewhereAfterSlow
-    return undefined
   }
 
   close(): void {

@@ -6,7 +6,7 @@ import { type LogSize, logSizeReader } from './log-size.ts'
 /** Pages: 24 MB. A page that changes often is moved once for many changes. Well below the size at which the writer's own connection makes a checkpoint. */
 const dueAt = 6_000
 
-/** A look at the size of the log costs as much as a statement: one of so many groups takes it. */
+/** To read the size of the log costs as much as a statement. So one of this many groups reads it. */
 const groupsOfLook = 4
 
 /** Pages that a checkpoint may leave to the last one, for which the writers wait. */
