@@ -15,7 +15,7 @@ const layers = {
     ['logger', 'metrics', 'tracing', 'words'],
   ],
   store: [['storage'], ['cluster', 'log', 'security']],
-  engine: [['registry'], ['admission'], ['wakes']],
+  engine: [['registry'], ['admission', 'turns'], ['wakes']],
   features: [
     [
       'agent-card',

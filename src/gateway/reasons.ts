@@ -1,5 +1,5 @@
 import type { GateContext } from '../recovery/change-gate.ts'
-import type { Reason } from '../recovery/facts.ts'
+import type { Reason } from '../turns/facts.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import { listOpenTasks } from '../tasks/open-tasks.ts'

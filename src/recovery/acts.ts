@@ -5,11 +5,12 @@ import type { EffectiveGate } from '../registry/recovery/gate.ts'
 import { readGates } from '../registry/recovery/gate-store.ts'
 import type { BridgeAccount, InFlight, Recovery } from '../registry/recovery/recovery.ts'
 import { findRecovery, saveBridgeAccount, saveRecovery } from '../registry/recovery/recovery-store.ts'
-import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import { findSession } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import { mayStart } from '../turns/may-start.ts'
 import type { RecoveryContext } from './context.ts'
 import { requireOwnAgent } from './parking.ts'
+import { readFacts } from './read-facts.ts'
 import { recoveryEvent } from './recovery-event.ts'
 
 /** An order to restart the harness of an agent. */
@@ -39,54 +40,43 @@ export async function reportBridge(context: RecoveryContext, caller: Caller, acc
     const recovery = await findRecovery(tx, id, projectId)
     const { effective: gate } = await readGates(tx, projectId, id)
     const isOrdered = recovery.inFlight?.mode === 'restart' && recovery.inFlight.begunAt === null
-    const isOpen = isOrdered && gate.restarts === 'enabled' && (await outdatedBy(tx, recovery, gate)) === undefined
-    const order = isOpen ? await orderOf(tx, recovery, gate) : null
+    const isOpen = isOrdered && (await againstOrder(context, tx, caller)) === undefined
+    const order = isOpen ? await orderOf(tx, recovery) : null
     return { order, gate, recovery }
   })
 }
 
-async function orderOf(tx: Transaction, { epoch, inFlight }: Recovery, gate: EffectiveGate): Promise<Order> {
-  const { sessionId, since } = inFlight!
+async function orderOf(tx: Transaction, { epoch, inFlight }: Recovery): Promise<Order> {
+  const { sessionId, deadlineAt } = inFlight!
   const former = sessionId === null ? undefined : await findSession(tx, sessionId)
-  const deadlineAt = since + gate.settings.bootTimeoutSeconds * 1_000
   return { epoch, inFlight: inFlight!, deadlineAt, originSessionId: former?.harnessSessionId ?? null }
 }
 
 /**
- * Begins a restart: the bridge calls it immediately before it starts anything. Each order is begun once. Errors: `stale-epoch` for an
- * order that is over or was begun; `gate-closed` when a person has closed the gate since: the order is over then. Source: S3-9, S3-10.
+ * Begins a restart: the bridge calls it immediately before it starts anything. Each order is begun once. An order that a rule is against by
+ * now is over. Errors: `stale-epoch` for an order that is over or was begun; `gate-closed` when a person has closed the gate since. Source: S3-9, S3-10.
  */
 export async function beginAct(context: RecoveryContext, caller: Caller, epoch: number): Promise<Order> {
   requireOwnAgent(caller)
   const { id, identity, projectId } = caller
-  const begun = await context.db.transaction(async (tx): Promise<Order | EffectiveGate> => {
+  const begun = await context.db.transaction(async (tx): Promise<Order | { readonly refused: Problem }> => {
     await requireAgentThere(tx, caller)
     const recovery = await requireOrder(tx, caller, epoch)
     if (recovery.inFlight!.begunAt !== null) throw staleEpoch(recovery)
-    const { effective: gate } = await readGates(tx, projectId, id)
-    const outdated = await outdatedBy(tx, recovery, gate)
-    if (outdated !== undefined) throw staleEpoch(recovery, outdated)
-    if (gate.restarts !== 'enabled') {
+    const against = await againstOrder(context, tx, caller)
+    if (against) {
+      const { since } = recovery.inFlight!
       await saveRecovery(tx, { ...recovery, inFlight: null, actedFor: null })
-      const about = {
-        change: 'withdrawn',
-        mode: 'restart',
-        epoch,
-        reason: 'the gate is closed',
-        since: recovery.inFlight!.since,
-      } as const
+      const about = { change: 'withdrawn', mode: 'restart', epoch, reason: against.reason, since } as const
       await context.append(tx, projectId, [recoveryEvent('recovery.ended', { id, handle: identity }, about)])
-      return gate
+      return { refused: against.refused }
     }
     const inFlight = { ...recovery.inFlight!, begunAt: tx.now }
     await saveRecovery(tx, { ...recovery, inFlight })
-    return orderOf(tx, { ...recovery, inFlight }, gate)
+    return orderOf(tx, { ...recovery, inFlight })
   })
-  if ('inFlight' in begun) return begun
-  throw new Problem('gate-closed', {
-    detail: `The gate of ${identity} is ${begun.restarts}${begun.reason ? `: ${begun.reason}` : ''}. A person opens it: rouse gate.`,
-    extra: { gate: { nudges: begun.nudges, restarts: begun.restarts, reason: begun.reason } },
-  })
+  if ('refused' in begun) throw begun.refused
+  return begun
 }
 
 /** The outcome of a restart, as its bridge reports it. */
@@ -130,13 +120,32 @@ async function requireOrder(tx: Transaction, { id, projectId }: Caller, epoch: n
   throw staleEpoch(recovery)
 }
 
-/** Why an order is not to be carried out any more. What is seen now counts, and not what was seen when it was given. */
-async function outdatedBy(tx: Transaction, { agentId, parked, inFlight }: Recovery, gate: EffectiveGate) {
-  const { now } = tx
-  if (parked && parked.until > now) return 'Its agent is parked.'
-  if (now - inFlight!.since > gate.settings.bootTimeoutSeconds * 1_000) return 'Its time is over.'
-  const live = await newestLiveSession(tx, agentId)
-  return live && live.createdAt > inFlight!.since ? `Session ${live.id} has begun since.` : undefined
+/** Why an order is not to be carried out any more: it is asked again at the door. What is seen now counts, and not what was seen when it was given. */
+async function againstOrder(
+  context: RecoveryContext,
+  tx: Transaction,
+  caller: Caller,
+): Promise<{ readonly reason: string; readonly refused: Problem } | undefined> {
+  const facts = await readFacts(context, tx, caller, { now: tx.now, trouble: null, staleRounds: 2 })
+  const { recovery, gate } = facts
+  if (tx.now > recovery.inFlight!.deadlineAt) {
+    return { reason: 'its time is over', refused: staleEpoch(recovery, 'Its time is over.') }
+  }
+  // As if it had not been given.
+  const before = { ...recovery, inFlight: null, actedFor: null, acts: recovery.acts.slice(0, -1) }
+  const verdict = mayStart('restart', { ...facts, recovery: before })
+  if (verdict.answer === 'start') return undefined
+  if (verdict.rule === 'gate_disabled' || verdict.rule === 'gate_tripped') {
+    return { reason: 'the gate is closed', refused: gateClosed(caller, gate) }
+  }
+  return { reason: verdict.rule, refused: staleEpoch(recovery, verdict.why) }
+}
+
+function gateClosed({ identity }: Caller, { nudges, restarts, reason }: EffectiveGate): Problem {
+  return new Problem('gate-closed', {
+    detail: `The gate of ${identity} is ${restarts}${reason ? `: ${reason}` : ''}. A person opens it: rouse gate.`,
+    extra: { gate: { nudges, restarts, reason } },
+  })
 }
 
 /** Locks the caller's agent. Errors: `agent-not-found` when it was removed meanwhile. */

@@ -11,8 +11,8 @@ import {
 import { readGates, saveGate } from '../registry/recovery/gate-store.ts'
 import { findRecovery, saveRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { skipKey } from '../turns/reason-keys.ts'
 import type { RecoveryContext } from './context.ts'
-import { skipKey } from './decide.ts'
 import { gateEvent } from './recovery-event.ts'
 
 /** The choices for mail that gathered while a gate was tripped: one digest, or nothing is done for it, or the gate stays off. */

@@ -5,11 +5,11 @@ import type { Gate } from '../registry/recovery/gate.ts'
 import { saveGate } from '../registry/recovery/gate-store.ts'
 import { saveRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import type { Facts, Trouble } from '../turns/facts.ts'
 import { parkSubscriptions } from '../wakes/store/park-subscriptions.ts'
 import { type Candidate, nextCandidates } from './candidates.ts'
 import type { RecoveryContext } from './context.ts'
 import { isStale } from './decide.ts'
-import type { Facts, Trouble } from './facts.ts'
 import { unpark } from './parking.ts'
 import { readFacts } from './read-facts.ts'
 import { deferredEvent, gateEvent, pulseEvent, recoveryEvent } from './recovery-event.ts'
@@ -66,6 +66,13 @@ export function recoverySweep(context: CheckContext): Sweep {
   }
 }
 
+/** How the log says that an act has ended. */
+const endOf = {
+  cleared: { change: 'cleared', reason: 'it has acted' },
+  over: { change: 'withdrawn', reason: 'its session has ended' },
+  abandoned: { change: 'abandoned', reason: 'no sign of life in time' },
+} as const
+
 interface Look {
   readonly now: number
   readonly trouble: Trouble | null
@@ -112,12 +119,10 @@ async function act(
     events.push(recoveryEvent('recovery.unparked', candidate, about))
   }
   if (ended) {
-    const reason = ended.how === 'cleared' ? 'it has acted' : 'no sign of life in time'
     const about = {
-      change: ended.how,
+      ...endOf[ended.how],
       mode: ended.mode,
       epoch: facts.recovery.epoch,
-      reason,
       since: ended.since,
     } as const
     events.push(recoveryEvent('recovery.ended', candidate, about))

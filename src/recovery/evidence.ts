@@ -1,7 +1,7 @@
 import { isoTime } from '../lib/iso-time.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { type Facts, lifeOf } from '../turns/facts.ts'
 import { presenceOf } from '../words/presence.ts'
-import { type Facts, lifeOf } from './facts.ts'
 
 /** How much a finding is worth: it was seen, it follows from silence, or nothing is known. */
 type Grade = 'verified' | 'candidate' | 'unknown'

@@ -39,7 +39,8 @@ export async function park(context: RecoveryContext, caller: Caller, input: Park
     const since = before.parked && before.parked.reason === reason ? before.parked.since : now
     const parked = { since, until: input.until ?? now + parkedMsMax, isOpen: input.until === null, reason, detail }
     await saveRecovery(tx, { ...before, parked })
-    await parkSubscriptions(tx, id, parked.until)
+    const ids = await parkSubscriptions(tx, id, parked.until)
+    tx.onCommit(() => ids.forEach(context.changed))
     const about = { change: 'parked', reason, until: input.until, since } as const
     const known = before.parked
     // A harness says the same limit again and again, each time a little differently.

@@ -3,12 +3,15 @@ import { readGates } from '../registry/recovery/gate-store.ts'
 import { findRecovery } from '../registry/recovery/recovery-store.ts'
 import { newestLiveSession, pageEndedSessions } from '../registry/sessions/session-lists.ts'
 import type { Reader } from '../storage/database.ts'
+import type { Facts, NudgeRoute, Trouble } from '../turns/facts.ts'
 import { readRoutes } from '../wakes/read/routes.ts'
 import { isProof, type RouteRecord } from '../wakes/rules/route-choice.ts'
 import { isArrival } from '../words/receipts.ts'
 import type { Candidate } from './candidates.ts'
 import type { RecoveryContext } from './context.ts'
-import type { Facts, NudgeRoute, Trouble } from './facts.ts'
+
+/** How many ended sessions are looked at while an act is in flight. */
+const endedMax = 20
 
 /** Reads everything that a decision about an agent looks at. */
 export async function readFacts(
@@ -21,16 +24,20 @@ export async function readFacts(
     staleRounds,
   }: { readonly now: number; readonly trouble: Trouble | null; readonly staleRounds: number },
 ): Promise<Facts & { readonly agentGate: Gate | undefined }> {
-  const [reason, recovery, gates, session, ended] = await Promise.all([
+  const [reason, recovery, gates, session] = await Promise.all([
     findReason(db, id),
     findRecovery(db, id, projectId),
     readGates(db, projectId, id),
     newestLiveSession(db, id),
-    pageEndedSessions(db, { agentId: id }, { before: '', limit: 1 }),
   ])
-  const route = await strongestRoute(db, { id: session?.id ?? '', agentId: id })
-  const former = ended.items[0] ?? null
-  const sessions = { session: session ?? null, former }
+  // While an act is in flight, what it started may have ended already.
+  const limit = recovery.inFlight ? endedMax : 1
+  const [ended, routes] = await Promise.all([
+    pageEndedSessions(db, { agentId: id }, { before: '', limit }),
+    openRoutes(db, { id: session?.id ?? '', agentId: id }),
+  ])
+  const [former = null, ...earlier] = ended.items
+  const sessions = { session: session ?? null, former, earlier }
   return {
     now,
     trouble,
@@ -39,21 +46,23 @@ export async function readFacts(
     recovery,
     gate: gates.effective,
     agentGate: gates.agent,
-    route,
+    route: routes[0] ?? null,
+    wokenAt: Math.max(0, ...routes.map(({ provedAt }) => provedAt ?? 0)) || null,
     ...sessions,
   }
 }
 
-/** The open way into a session that has proved the most. A webhook and a notification differ: see `isProven`. */
-async function strongestRoute(
+/** The open ways into a session, the one first that has proved the most. A webhook and a notification differ: see `isProven`. */
+async function openRoutes(
   db: Reader,
   session: { readonly id: string; readonly agentId: string },
-): Promise<NudgeRoute | null> {
+): Promise<NudgeRoute[]> {
   const open = (await readRoutes(db, session)).filter(({ isOpen, trigger }) => isOpen && trigger === 'SENT_TO_ME')
-  const [best] = open.sort((a, b) => Number(isProven(b)) - Number(isProven(a)))
-  if (!best) return null
-  const { subscriptionId, harnessTarget, provedAt } = best
-  return { subscriptionId, harnessTarget, provedAt, isProven: isProven(best) }
+  return open
+    .map(({ subscriptionId, harnessTarget, proved, provedAt }) => {
+      return { subscriptionId, harnessTarget, provedAt, isProven: isProven({ harnessTarget, proved }) }
+    })
+    .sort((a, b) => Number(b.isProven) - Number(a.isProven))
 }
 
 /**

@@ -4,8 +4,8 @@ import { type NewEvent, operatorAudience } from '../log/event.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Gate } from '../registry/recovery/gate.ts'
 import type { RecoveryMode } from '../registry/recovery/recovery.ts'
+import type { Facts } from '../turns/facts.ts'
 import type { EventType } from '../words/events.ts'
-import type { Facts } from './facts.ts'
 
 interface Subject {
   readonly id: string
@@ -43,7 +43,10 @@ export function recoveryEvent(
   return { type, actor: gatewayIdentity, audience: [id, operatorAudience], data }
 }
 
-/** A wake without mail: why, and the one next action. A nudge goes by the one route that was chosen. Source: S1-30. */
+/**
+ * A nudge is a wake without mail: why, and the one next action, by the one route that was chosen. A heartbeat says the same in the log, and
+ * goes by no route: it begins no turn. Source: S1-30.
+ */
 export function pulseEvent({ id, handle }: Subject, facts: Facts, mode: 'nudge' | 'heartbeat'): NewEvent {
   const { unread, openTasks, oldestAt } = facts.reason!
   const reason = [unread > 0 ? ['unread_mail'] : [], openTasks > 0 ? ['open_task'] : []].flat().join('_and_')

@@ -1,9 +1,10 @@
 import { isoTime } from '../lib/iso-time.ts'
 import type { Parked, Recovery, RecoveryMode } from '../registry/recovery/recovery.ts'
+import { type Facts, hourMs } from '../turns/facts.ts'
+import { restartKey } from '../turns/reason-keys.ts'
 import { parkedMsMax } from '../words/parking.ts'
-import { afterAct, type Decision, decide, isUntold, restartKey } from './decide.ts'
+import { afterAct, type Decision, decide, isUntold } from './decide.ts'
 import { evidenceOf } from './evidence.ts'
-import { type Facts, hourMs } from './facts.ts'
 
 /** Looks in a row at which a person was waited for, until operator and senders are told once. */
 const deferralsMax = 20
@@ -15,7 +16,11 @@ interface Step {
   readonly recovery: Recovery
   readonly decision: Decision
   /** The act that ended. */
-  readonly ended: { readonly how: 'cleared' | 'abandoned'; readonly mode: RecoveryMode; readonly since: number } | null
+  readonly ended: {
+    readonly how: 'cleared' | 'over' | 'abandoned'
+    readonly mode: RecoveryMode
+    readonly since: number
+  } | null
   /** The time of a park is over. */
   readonly unparked: Parked | null
   /** A park that waits for a person lasts until then. */
@@ -34,10 +39,10 @@ export function step(facts: Facts): Step {
   let recovery: Recovery = { ...facts.recovery, parked: park.parked }
   const end = afterAct(facts)
   const ended = recovery.inFlight && end !== 'held' ? { how: end, ...recovery.inFlight } : null
-  if (ended) recovery = { ...recovery, inFlight: null, abandoned: end === 'cleared' ? 0 : recovery.abandoned + 1 }
-  // The act has its whole time from the last such look on.
+  if (ended) recovery = { ...recovery, inFlight: null, abandoned: abandonedAfter(ended.how, recovery.abandoned) }
+  // The act has its whole time from the last such look on. When it was ordered never moves.
   else if (recovery.inFlight && isUntold(facts))
-    recovery = { ...recovery, inFlight: { ...recovery.inFlight, since: now } }
+    recovery = { ...recovery, inFlight: { ...recovery.inFlight, deadlineAt: deadlineOf(facts) } }
   const decision = decide({ ...facts, recovery })
   const isWaiting = decision.reason === 'waiting_on_person'
   const deferrals = isWaiting ? Math.min(recovery.deferrals + 1, deferralsMax + 1) : 0
@@ -53,7 +58,7 @@ export function isSame(
   { recovery: after, decision, ended, unparked, parkedUntil }: Step,
 ): boolean {
   if (ended || unparked || parkedUntil !== null || before.deferrals !== after.deferrals) return false
-  if (before.inFlight?.since !== after.inFlight?.since) return false
+  if (before.inFlight?.deadlineAt !== after.inFlight?.deadlineAt) return false
   const isQuiet = decision.action === 'nothing' || decision.action === 'wait' || decision.action === 'park'
   return isQuiet && before.decision?.reason === decision.reason
 }
@@ -65,11 +70,24 @@ function booked(facts: Facts, { action }: Decision): Partial<Recovery> {
   const session = action === 'nudge' ? facts.session : facts.former
   return {
     epoch: recovery.epoch + 1,
-    inFlight: { mode: action, since: now, begunAt: null, sessionId: session?.id ?? null, evidence: evidenceOf(facts) },
+    inFlight: {
+      mode: action,
+      since: now,
+      deadlineAt: deadlineOf(facts),
+      begunAt: null,
+      sessionId: session?.id ?? null,
+      evidence: evidenceOf(facts),
+    },
     actedFor: action === 'nudge' ? reason!.key : restartKey(facts),
     acts: [...recovery.acts.filter(({ at }) => at > now - hourMs && at <= now), { mode: action, at: now }],
   }
 }
+
+const abandonedAfter = (how: 'cleared' | 'over' | 'abandoned', before: number): number =>
+  how === 'cleared' ? 0 : how === 'over' ? before : before + 1
+
+/** Until when an act that begins now has to lead to a sign of life. */
+const deadlineOf = ({ now, gate }: Facts): number => now + gate.settings.bootTimeoutSeconds * 1_000
 
 function afterPark(parked: Parked | null, now: number) {
   if (parked?.isOpen && parked.until - now < parkedMsMax - dayMs) {

@@ -7,7 +7,10 @@ import { noteAct, seeSession } from '../registry/sessions/session-store.ts'
 const seenAgainMs = 15_000
 const agentsMax = 20_000
 
-/** Records every call of an agent as a sign of life of its session, after the call, so that no call waits for it. Source: S4-8. */
+/**
+ * Records the acts of a harness as signs of life of its session, after the call, so that no call waits for it. A call of a program beside
+ * the harness is none: that program may outlive it. Source: S4-8.
+ */
 export class SessionActivity implements AsyncDisposable {
   readonly #context: Base
   readonly #notedAt = new Map<string, number>()
@@ -19,14 +22,13 @@ export class SessionActivity implements AsyncDisposable {
 
   /** Notes a call of an agent. `isAct`: its harness made it, and no program beside it. Returns at once. */
   readonly saw = (caller: Caller, isAct: boolean): void => {
-    if (caller.kind !== 'agent') return
+    if (caller.kind !== 'agent' || !isAct) return
     const now = this.#context.clock.now()
-    const key = isAct ? `${caller.id} acts` : caller.id
-    const notedAt = this.#notedAt.get(key)
+    const notedAt = this.#notedAt.get(caller.id)
     if (notedAt !== undefined && now >= notedAt && now - notedAt < seenAgainMs) return
     if (this.#notedAt.size >= agentsMax) this.#notedAt.clear()
-    this.#notedAt.set(key, now)
-    const writing = this.#note(caller.id, key, isAct, now).finally(() => this.#writing.delete(writing))
+    this.#notedAt.set(caller.id, now)
+    const writing = this.#note(caller.id, now).finally(() => this.#writing.delete(writing))
     this.#writing.add(writing)
   }
 
@@ -40,20 +42,19 @@ export class SessionActivity implements AsyncDisposable {
   }
 
   /** An agent without a session, and an agent that another gateway has just recorded, cost a read and no write. */
-  async #note(agentId: string, key: string, isAct: boolean, now: number): Promise<void> {
+  async #note(agentId: string, now: number): Promise<void> {
     const { db, log } = this.#context
     try {
       const session = await newestLiveSession(db, agentId)
-      const isSeen = session && Math.abs(now - session.lastSeenAt) < seenAgainMs
-      const isNoted = session && (!isAct || Math.abs(now - session.actedAt) < seenAgainMs)
-      if (!session || (isSeen && isNoted)) return
+      const isNoted = session && Math.abs(now - session.actedAt) < seenAgainMs
+      if (!session || (isNoted && Math.abs(now - session.lastSeenAt) < seenAgainMs)) return
       // The time of the call, not the time of the write.
       await db.transaction(async (tx) => {
         await seeSession(tx, session.id, seenAgainMs, now)
-        if (isAct) await noteAct(tx, session.id, now)
+        await noteAct(tx, session.id, now)
       })
     } catch (error) {
-      this.#notedAt.delete(key)
+      this.#notedAt.delete(agentId)
       log.warn({ err: error, agentId }, 'session.unseen')
     }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { afterAct, decide } from '../../src/recovery/decide.ts'
 import { findingsOf } from '../../src/recovery/evidence.ts'
-import type { Facts } from '../../src/recovery/facts.ts'
+import type { Facts } from '../../src/turns/facts.ts'
 import { acting, bridged, factsOf, gone, goneFacts, minute, noon, present, recoveryOf, sessionOf } from './facts.ts'
 
 const gate = (fields: Partial<Facts['gate']>): Facts['gate'] => ({ ...factsOf().gate, ...fields })
@@ -56,7 +56,7 @@ const live: readonly Case[] = [
   ['nudges are off', factsOf({ gate: gate({ nudges: 'disabled' }) }), 'wait gate_disabled'],
   ['the gate has tripped', factsOf({ gate: gate({ nudges: 'tripped' }) }), 'wait gate_tripped'],
   ['three acts without a sign of life', factsOf({ recovery: recoveryOf({ abandoned: 3 }) }), 'trip too_many_abandoned'],
-  ['six nudges this hour', factsOf({ recovery: recoveryOf({ acts: actsOf('nudge', 6) }) }), 'trip budget_spent'],
+  ['six nudges this hour', factsOf({ recovery: recoveryOf({ acts: actsOf('nudge', 6) }) }), 'wait hour_is_full'],
   [
     'a conversation above the bound',
     factsOf({

@@ -1,7 +1,7 @@
-import type { Facts } from '../../src/recovery/facts.ts'
 import { settingDefaults } from '../../src/registry/recovery/gate.ts'
 import { type BridgeAccount, noRecovery, type Recovery } from '../../src/registry/recovery/recovery.ts'
 import type { Session } from '../../src/registry/sessions/session.ts'
+import type { Facts } from '../../src/turns/facts.ts'
 
 export const noon = Date.parse('2026-04-26T10:00:00.000Z')
 export const minute = 60_000
@@ -58,7 +58,7 @@ export const bridged = (fields: Partial<Recovery> = {}, said: Partial<BridgeAcco
 
 export const acting = (mode: 'nudge' | 'restart', since: number, sessionId = 'session_1'): Partial<Recovery> => ({
   epoch: 1,
-  inFlight: { mode, since, begunAt: null, sessionId, evidence: {} },
+  inFlight: { mode, since, deadlineAt: since + 15 * minute, begunAt: null, sessionId, evidence: {} },
 })
 
 /** A live agent, silent for an hour, with an unread message and a route that has proved itself: it is nudged. */
@@ -69,7 +69,9 @@ export const factsOf = (fields: Partial<Facts> = {}): Facts => ({
   reason: { key: 'message_1', unread: 1, openTasks: 0, oldestAt: noon - 30 * minute, senderIds: ['agent_lola'] },
   session: sessionOf(),
   former: null,
-  route: { subscriptionId: 'WAKE_SUB:1', harnessTarget: 'bridge-daemon', isProven: true },
+  earlier: [],
+  route: { subscriptionId: 'WAKE_SUB:1', harnessTarget: 'bridge-daemon', isProven: true, provedAt: null },
+  wokenAt: null,
   recovery: recoveryOf(),
   staleRounds: 2,
   ...fields,

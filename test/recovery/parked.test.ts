@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { advanceUntil, eventsOf } from '../wakes/acts.ts'
+import { until as eventually } from '../support/until.ts'
+import { advanceUntil, deliveriesOf, eventsOf } from '../wakes/acts.ts'
 import { minute, pass } from './acts.ts'
 
 const hour = 60 * minute
@@ -123,4 +124,90 @@ test('a limit that turns out shorter holds no longer than that', async () => {
   // Said three times, and told once.
   const told = await eventsOf(gateway, 'recovery.parked')
   expect(told.map(({ data }) => data.until)).toEqual([null, until])
+})
+
+test('a park is seen by what is under way: nothing more is sent, and the rest comes at the reset', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  let answer = () => {}
+  await using receiver = await startReceiver((_, res) => {
+    answer = () => res.end()
+  })
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, {
+    trigger: 'SENT_TO_ME',
+    harnessTargetMetadata: { coalesceWindow: 0 },
+  })
+  for (let n = 1; n <= 5; n++) await gateway.send('donna', `mail ${n}`)
+  await receiver.waitFor(1)
+  const until = new Date(clock.now() + limitMs).toISOString()
+  await gateway.call('PUT', '/v1/parked', { until, reason: 'usage-limit' }, { key: donna.key })
+  answer()
+  receiver.respond(204)
+  await pass(gateway, clock, 3 * minute)
+  expect(receiver.wakes).toHaveLength(1)
+  await advanceUntil(
+    clock,
+    2_000,
+    async () => receiver.wakes.length,
+    (count) => count > 1,
+  )
+  expect(clock.now()).toBeGreaterThanOrEqual(Date.parse(until))
+  expect(receiver.wakes[1]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 4 } })
+  const outcomes = async () => (await deliveriesOf(gateway, donna, id)).map(({ outcome }) => outcome)
+  await eventually(outcomes, (all) => all.join(' ') === 'delivered delivered')
+})
+
+test('attempts that are left when an agent is parked are made after the reset', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver(503)
+  const donna = await gateway.addAgent('donna')
+  await gateway.subscribe(donna, receiver.url, {
+    trigger: 'SENT_TO_ME',
+    harnessTargetMetadata: { coalesceWindow: 0 },
+  })
+  await gateway.send('donna', 'waits')
+  await receiver.waitFor(1)
+  const until = new Date(clock.now() + limitMs).toISOString()
+  await gateway.call('PUT', '/v1/parked', { until, reason: 'usage-limit' }, { key: donna.key })
+  await pass(gateway, clock, 3 * minute)
+  expect(receiver.wakes).toHaveLength(1)
+  expect(await eventsOf(gateway, 'wake.failed')).toEqual([])
+  receiver.respond(204)
+  await advanceUntil(
+    clock,
+    2_000,
+    async () => receiver.wakes.length,
+    (count) => count > 1,
+  )
+  expect(clock.now()).toBeGreaterThanOrEqual(Date.parse(until))
+})
+
+// A subscription that falls due while its agent is parked was looked for again and again, each time with a commit.
+test('what falls due during a park costs no look after look', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver((_, res) => {
+    res.writeHead(503, { 'retry-after': '12' }).end()
+  })
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, {
+    trigger: 'SENT_TO_ME',
+    harnessTargetMetadata: { coalesceWindow: 0 },
+  })
+  await gateway.send('donna', 'waits')
+  await receiver.waitFor(1)
+  await gateway.call('PUT', '/v1/parked', { until: null, reason: 'usage-limit' }, { key: donna.key })
+  const sinceLogId = 0
+  await gateway.call('POST', `/v1/wake-subscriptions/${id}/resync`, { sinceLogId }, { key: donna.key })
+  const commits = async () => {
+    const { body } = await gateway.call('GET', '/metrics')
+    return Number(/^rouse_commit_seconds_count(?:\{[^}]*\})? (\d+)/m.exec(body)?.[1])
+  }
+  await pass(gateway, clock, minute)
+  const before = await commits()
+  await pass(gateway, clock, minute)
+  expect((await commits()) - before).toBeLessThan(200)
+  expect(receiver.wakes).toHaveLength(1)
 })

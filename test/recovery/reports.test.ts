@@ -160,14 +160,52 @@ const reports: readonly (readonly [string, (world: Simulation) => void, string, 
     'nudge abandoned',
   ],
   [
-    'a new message is a new reason',
+    'a new message after a sign of life is a new reason',
     (w) => {
       w.mail()
       w.pass(30 * minute)
+      w.act()
       w.mail(2)
       w.pass(30 * minute)
     },
     'nudge abandoned nudge abandoned',
+  ],
+  [
+    'a peer buys no acts: without a sign of life another message changes nothing',
+    (w) => {
+      for (let n = 1; n <= 40; n++) {
+        w.mail(n)
+        w.pass(15 * minute)
+      }
+      expect(w.gate).toMatchObject({ nudges: 'enabled', restarts: 'enabled' })
+    },
+    'nudge abandoned',
+  ],
+  [
+    'a peer buys no starts either',
+    (w) => {
+      for (let n = 1; n <= 40; n++) {
+        w.mail(n)
+        w.pass(5 * minute)
+      }
+    },
+    'restart abandoned',
+    goneWithMail,
+  ],
+  [
+    'a wake that has just arrived is waited for: new mail is no nudge half a minute later',
+    (w) => {
+      w.mail()
+      w.pass(11 * minute)
+      w.pass(20 * minute)
+      w.act()
+      w.pass(11 * minute)
+      w.mail(2)
+      w.pass(9 * minute)
+      expect(w.did).toEqual(['nudge', 'abandoned'])
+      w.pass(2 * minute)
+    },
+    'nudge abandoned nudge',
   ],
   // N6, N7: no route.
   [
@@ -207,6 +245,7 @@ const reports: readonly (readonly [string, (world: Simulation) => void, string, 
     'what trips stays shut, whatever comes',
     (w) => {
       for (let n = 1; n <= 12; n++) {
+        w.act()
         w.mail(n)
         w.pass(30 * minute)
       }
@@ -274,6 +313,7 @@ const reports: readonly (readonly [string, (world: Simulation) => void, string, 
     'and the crash counter',
     (w) => {
       for (let n = 1; n <= 6; n++) {
+        w.act()
         w.mail(n)
         w.pass(30 * minute)
         w.gatewayRestarts()
@@ -297,6 +337,63 @@ const reports: readonly (readonly [string, (world: Simulation) => void, string, 
     },
     'restart cleared restart cleared restart cleared trip',
     goneWithMail,
+  ],
+  [
+    'it does its work each time and ends: three restarts an hour, and no gate trips',
+    (w) => {
+      for (let n = 0; n < 8; n++) {
+        w.mail(n)
+        w.pass(12 * minute)
+        if (w.inFlight > 0) w.runOnce()
+      }
+      expect(w.gate.restarts).toBe('enabled')
+    },
+    'restart cleared restart cleared restart cleared restart cleared restart cleared restart',
+    goneWithMail,
+  ],
+  [
+    'it works and ends between two looks: the restart has led to something',
+    (w) => {
+      w.pass(13 * minute)
+      w.runOnce()
+      w.pass(hour)
+    },
+    'restart cleared',
+    goneWithMail,
+  ],
+  [
+    'the gateway restarts while the harness boots: the restart has led to something',
+    (w) => {
+      w.pass(13 * minute)
+      expect(w.did).toEqual(['restart'])
+      w.now += 5_000
+      w.start()
+      w.gatewayRestarts()
+      w.pass(minute)
+      w.read()
+      w.pass(hour)
+    },
+    'restart cleared',
+    goneWithMail,
+  ],
+  [
+    'a nudged session ends: the nudge is over, and its restart waits for nothing more',
+    (w) => {
+      w.mail()
+      w.pass(11 * minute)
+      w.end('ended')
+      w.pass(4 * minute)
+    },
+    'nudge over restart',
+  ],
+  [
+    'it was killed, and nobody said so: its session times out, and it is started again',
+    (w) => {
+      w.kill()
+      w.mail()
+      w.pass(13 * minute)
+    },
+    'restart',
   ],
   // R8: a message never starts a process while its session lives.
   [
@@ -332,7 +429,7 @@ const reports: readonly (readonly [string, (world: Simulation) => void, string, 
       w.start()
       w.pass(5 * minute)
     },
-    'nudge',
+    'nudge over',
   ],
   // R18: a paid nudge every five minutes.
   [
@@ -370,6 +467,36 @@ const reports: readonly (readonly [string, (world: Simulation) => void, string, 
       w.stay('active', 20 * minute)
       w.report('idle')
       w.pass(5 * minute)
+    },
+    '',
+  ],
+  [
+    'a turn with an id is open until its end is reported',
+    (w) => {
+      w.mail()
+      w.report('active', 'turn_1')
+      w.pass(50 * minute)
+      w.report('idle')
+      w.pass(minute)
+    },
+    '',
+  ],
+  [
+    'after an hour a turn whose end nobody reports is asked about',
+    (w) => {
+      w.mail()
+      w.report('active', 'turn_1')
+      w.pass(62 * minute)
+    },
+    'nudge',
+  ],
+  [
+    'a session that fell silent with a question still waits for its person',
+    (w) => {
+      w.report('waitingOnApproval')
+      w.kill()
+      w.mail()
+      w.pass(9 * minute)
     },
     '',
   ],

@@ -1,20 +1,38 @@
 import { isStale } from '../../src/recovery/decide.ts'
-import type { Facts } from '../../src/recovery/facts.ts'
 import { step } from '../../src/recovery/step.ts'
 import { isCalm, justStarted, watch } from '../../src/recovery/watchfulness.ts'
 import type { Recovery } from '../../src/registry/recovery/recovery.ts'
 import type { Session } from '../../src/registry/sessions/session.ts'
+import type { Facts } from '../../src/turns/facts.ts'
 import { account, factsOf, minute, noon, sessionOf } from './facts.ts'
 
 const lookMs = 30_000
 
+const sessionTimeoutMs = 5 * minute
+
+/** The pure part of recovery. A mutant has other ones. */
+export interface Engine {
+  readonly isStale: typeof isStale
+  readonly step: typeof step
+}
+
 /** One agent, its harness and its bridge, and the checker that looks at them: everything but the store. */
 export class Simulation {
+  readonly #engine: Engine
+
+  constructor(engine: Engine = { isStale, step }) {
+    this.#engine = engine
+  }
+
   now = noon
   /** Runs unlike `now` while the machine sleeps. */
   steady = 0
   session: Session | null = null
-  former: Session | null = null
+  /** The sessions that have ended, the newest first. */
+  ended: readonly Session[] = []
+  wokenAt: number | null = null
+  /** The process has ended, and nobody has said so. */
+  isKilled = false
   reason: Facts['reason'] = null
   route: Facts['route'] = factsOf().route
   recovery: Recovery = factsOf().recovery
@@ -33,8 +51,13 @@ export class Simulation {
     for (let left = ms; left > 0; left -= lookMs) {
       this.now += lookMs
       this.steady += lookMs
+      this.#seeSession()
       this.look()
     }
+  }
+
+  get former(): Session | null {
+    return this.ended[0] ?? null
   }
 
   /** The machine sleeps: the wall clock goes on, the other one does not. */
@@ -46,11 +69,24 @@ export class Simulation {
     this.#seen = watch(this.#seen, { wall: this.now, steady: this.steady }, lookMs)
     if (this.recovery.bridge)
       this.recovery = { ...this.recovery, bridgeAt: this.#bridgeIsUp ? this.now : this.recovery.bridgeAt }
-    const { now, session, former, reason, route, recovery, gate } = this
+    const { now, session, reason, route, recovery, gate, wokenAt } = this
+    const [former = null, ...earlier] = this.ended
     const trouble = isCalm(this.#seen) ? null : this.#seen.hasGap ? 'machine_slept' : 'gateway_just_started'
-    const facts: Facts = { now, trouble, gate, reason, session, former, route, recovery, staleRounds: 0 }
-    this.#rounds = isStale(facts) ? this.#rounds + 1 : 0
-    const done = step({ ...facts, staleRounds: this.#rounds })
+    const seen: Omit<Facts, 'staleRounds'> = {
+      now,
+      trouble,
+      gate,
+      reason,
+      session,
+      former,
+      earlier,
+      route,
+      recovery,
+      wokenAt,
+    }
+    const facts: Facts = { ...seen, staleRounds: 0 }
+    this.#rounds = this.#engine.isStale(facts) ? this.#rounds + 1 : 0
+    const done = this.#engine.step({ ...facts, staleRounds: this.#rounds })
     if (done.ended) {
       this.did.push(done.ended.how)
       this.inFlight--
@@ -58,6 +94,8 @@ export class Simulation {
     if (done.isDeferred) this.did.push('deferred')
     const { action } = done.decision
     if (action === 'trip') this.gate = { ...this.gate, nudges: 'tripped', restarts: 'tripped' }
+    // A nudge is a wake, and arrives as one.
+    if (action === 'nudge') this.wokenAt = now
     if (action === 'nudge' || action === 'restart') this.inFlightMax = Math.max(this.inFlightMax, ++this.inFlight)
     if (action !== 'nothing' && action !== 'wait' && action !== 'park') this.did.push(action)
     this.recovery = done.recovery
@@ -66,6 +104,7 @@ export class Simulation {
   mail(unread = 1): void {
     const key = `message_${this.now}`
     this.reason = { key, unread, openTasks: 0, oldestAt: this.reason?.oldestAt ?? this.now, senderIds: ['agent_lola'] }
+    if (this.route && this.session) this.wokenAt = this.now
   }
 
   read(): void {
@@ -78,6 +117,7 @@ export class Simulation {
     if (this.session) this.end('preempted')
     const id = `session_${++this.#sessions}`
     const { now } = this
+    this.isKilled = false
     this.session = sessionOf({ id, createdAt: now, processStartedAt: now, actedAt: 0, lastSeenAt: now })
     this.account({ seen: true, process: { pid: this.#sessions, startedAt: new Date(now).toISOString() } })
   }
@@ -86,9 +126,25 @@ export class Simulation {
     if (this.session) this.session = { ...this.session, actedAt: this.now, lastSeenAt: this.now }
   }
 
-  report(state: Session['state']): void {
-    const actedAt = state === 'active' || state === 'waitingOnApproval' ? this.now : this.session!.actedAt
-    this.session = { ...this.session!, state, source: 'bridge-daemon', presenceAt: this.now, actedAt }
+  /** The harness is killed with all that could say good-bye for it. Its bridge goes on. */
+  kill(): void {
+    this.isKilled = true
+    this.account({ seen: false, process: undefined })
+  }
+
+  /** A harness that runs once: it begins, does what waits, and ends, all between two looks. */
+  runOnce(): void {
+    this.start()
+    this.now += 1_000
+    this.read()
+    this.now += 1_000
+    this.end('ended')
+  }
+
+  report(state: Session['state'], activeTurnId: string | null = null): void {
+    const isInTurn = [state, this.session!.state].some((one) => one === 'active' || one === 'waitingOnApproval')
+    const actedAt = isInTurn ? this.now : this.session!.actedAt
+    this.session = { ...this.session!, state, source: 'bridge-daemon', presenceAt: this.now, actedAt, activeTurnId }
   }
 
   /** The same state, for as long: a harness with hooks repeats it every minute. */
@@ -101,7 +157,7 @@ export class Simulation {
 
   end(reason: NonNullable<Session['endReason']>): void {
     if (!this.session) return
-    this.former = { ...this.session, endedAt: this.now, endReason: reason }
+    this.ended = [{ ...this.session, endedAt: this.now, endReason: reason }, ...this.ended].slice(0, 20)
     this.session = null
     this.account({ seen: false, process: undefined })
   }
@@ -127,6 +183,12 @@ export class Simulation {
   }
 
   #bridgeIsUp = true
+
+  #seeSession(): void {
+    if (!this.session) return
+    if (!this.isKilled) this.session = { ...this.session, lastSeenAt: this.now }
+    else if (this.now - this.session.lastSeenAt > sessionTimeoutMs) this.end('timeout')
+  }
 
   private account(fields: Parameters<typeof account>[0]): void {
     if (!this.recovery.bridge) return

@@ -14,6 +14,8 @@ export interface RecoverySettings {
   readonly abandonedMax: number
   readonly restartsPerHour: number
   readonly nudgesPerHour: number
+  /** How long a turn counts as open whose end nobody reports. */
+  readonly turnOpenMaxSeconds: number
   /** Above this size of a conversation a nudge waits: a turn there costs much. 0: no bound. */
   readonly maxContextTokens: number
 }
@@ -24,6 +26,7 @@ export const settingDefaults: RecoverySettings = {
   abandonedMax: 3,
   restartsPerHour: 3,
   nudgesPerHour: 6,
+  turnOpenMaxSeconds: 3_600,
   maxContextTokens: 0,
 }
 

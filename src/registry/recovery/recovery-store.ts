@@ -2,6 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { settingDefaults } from './gate.ts'
 import { type BridgeAccount, noRecovery, type ParkedReason, type Recovery, type RecoveryMode } from './recovery.ts'
 
 interface Row {
@@ -10,6 +11,7 @@ interface Row {
   epoch: number
   mode: string | null
   since: number | null
+  deadlineAt: number | null
   begunAt: number | null
   sessionId: string | null
   evidence: string | null
@@ -30,7 +32,7 @@ interface Row {
 }
 
 const columns =
-  sql.raw(`agent_id as "agentId", project_id as "projectId", epoch, mode, since, begun_at as "begunAt", session_id as "sessionId",
+  sql.raw(`agent_id as "agentId", project_id as "projectId", epoch, mode, since, deadline_at as "deadlineAt", begun_at as "begunAt", session_id as "sessionId",
   evidence, acted_for as "actedFor", abandoned, acts, deferrals, pulsed_at as "pulsedAt", pulsed_for as "pulsedFor",
   parked_since as "parkedSince", parked_until as "parkedUntil", parked_open as "parkedOpen", parked_reason as "parkedReason",
   parked_detail as "parkedDetail", decision, bridge, bridge_at as "bridgeAt"`)
@@ -40,7 +42,7 @@ const ofAgent = statement<{ agentId: string }, Row>(
 const insert = statement<{ agentId: string; projectId: string }>(
   sql`insert into recovery (agent_id, project_id) values (${p('agentId')}, ${p('projectId')}) on conflict (agent_id) do nothing`,
 )
-const save = statement<Row>(sql`update recovery set epoch = ${p('epoch')}, mode = ${p('mode')}, since = ${p('since')},
+const save = statement<Row>(sql`update recovery set epoch = ${p('epoch')}, mode = ${p('mode')}, since = ${p('since')}, deadline_at = ${p('deadlineAt')},
     begun_at = ${p('begunAt')}, session_id = ${p('sessionId')}, evidence = ${p('evidence')}, acted_for = ${p('actedFor')},
     abandoned = ${p('abandoned')}, acts = ${p('acts')}, deferrals = ${p('deferrals')}, pulsed_at = ${p('pulsedAt')},
     pulsed_for = ${p('pulsedFor')}, parked_since = ${p('parkedSince')}, parked_until = ${p('parkedUntil')}, parked_open = ${p('parkedOpen')},
@@ -78,6 +80,7 @@ export async function saveRecovery(tx: Transaction, recovery: Recovery): Promise
     projectId,
     mode: inFlight?.mode ?? null,
     since: inFlight?.since ?? null,
+    deadlineAt: inFlight?.deadlineAt ?? null,
     begunAt: inFlight?.begunAt ?? null,
     sessionId: inFlight?.sessionId ?? null,
     evidence: inFlight ? JSON.stringify(inFlight.evidence) : null,
@@ -127,7 +130,7 @@ export async function deleteRecoveryOf(tx: Transaction, agentId: string): Promis
 }
 
 function fromRow(row: Row): Recovery {
-  const { mode, since, begunAt, sessionId, evidence, acts, decision, bridge } = row
+  const { mode, since, deadlineAt, begunAt, sessionId, evidence, acts, decision, bridge } = row
   const { parkedSince, parkedUntil, parkedOpen, parkedReason, parkedDetail, ...rest } = row
   const { agentId, projectId, epoch, actedFor, abandoned, deferrals, pulsedAt, pulsedFor, bridgeAt } = rest
   return {
@@ -146,6 +149,8 @@ function fromRow(row: Row): Recovery {
         : {
             mode: mode as RecoveryMode,
             since,
+            // A gateway before this field has ordered it.
+            deadlineAt: deadlineAt ?? since + settingDefaults.bootTimeoutSeconds * 1_000,
             begunAt,
             sessionId,
             evidence: JSON.parse(evidence ?? '{}') as JsonObject,

@@ -6,7 +6,10 @@ export type RecoveryMode = 'nudge' | 'restart'
 /** An act in flight: the agent's lock. Nothing else is done for it until it ends. Instants in ms since the epoch. Source: S3-9. */
 export interface InFlight {
   readonly mode: RecoveryMode
+  /** When it was ordered. It never moves: what happened since is looked for from here. */
   readonly since: number
+  /** Until when it has to lead to a sign of life. It moves while nothing can be known of the agent. */
+  readonly deadlineAt: number
   /** When a bridge began it; null: not yet, or it is a nudge. */
   readonly begunAt: number | null
   /** The session that it was decided about; null: there was none. */

@@ -39,7 +39,8 @@ const setPresence = statement<{
 }>(sql`update session set state = ${p('state')}, source = ${p('source')}, active_turn_id = ${p('activeTurnId')},
     capabilities = coalesce(cast(${p('capabilities')} as text), capabilities), presence_at = ${p('now')}, last_seen_at = ${p('now')},
     context_tokens = coalesce(cast(${p('contextTokens')} as bigint), context_tokens),
-    acted_at = case when cast(${p('inTurn')} as bigint) = 1 then cast(${p('now')} as bigint) else acted_at end
+    acted_at = case when cast(${p('inTurn')} as bigint) = 1 or state in ('active', 'waitingOnApproval')
+      then cast(${p('now')} as bigint) else acted_at end
   where id = ${p('id')} and ended_at is null`)
 const setConversation = statement<{
   id: string
@@ -113,6 +114,7 @@ export interface PresenceReport {
 
 const inTurn: readonly PresenceState[] = ['active', 'waitingOnApproval']
 
+/** Writes a report. A turn is an act of the harness while it is open, and at its end. */
 export async function savePresence(tx: Transaction, id: string, report: PresenceReport): Promise<boolean> {
   const { state, source, activeTurnId = null, capabilities, contextTokens = null } = report
   const list = capabilities === undefined ? null : JSON.stringify(capabilities)

@@ -95,8 +95,8 @@ export function concerns(subscription: Matched, event: LogEvent): boolean {
   if (event.data.subscriptionId === subscription.id) return false
   const { mcpEvent } = subscription.target
   if (mcpEvent !== undefined) return isChosen(mcpEvent, event)
-  // A pulse is no mail: filters have no say in it, and it goes to the one route that was chosen for it.
-  if (event.type === 'heartbeat.pulse') return [undefined, subscription.id].includes(routingOf(event).subscriptionId)
+  // A nudge is no mail: filters have no say in it, and it goes to the one route that was chosen. A pulse has none.
+  if (event.type === 'heartbeat.pulse') return routingOf(event).subscriptionId === subscription.id
   return passes(subscription.filters, event.data as Filterable, event.actor)
 }
 

@@ -17,6 +17,8 @@ const sharedBatchMax = 16
 /** Notifications say when to look; this finds what a lost one missed. */
 const sweepMs = 5_000
 const outageMs = 1_000
+/** The shortest time between two looks of which the first has leased nothing. */
+const refusedMs = 20
 /** Head start that other gateways get on a subscription that this one yielded. */
 const headStartMs = 50
 
@@ -123,7 +125,7 @@ export class Dispatcher implements AsyncDisposable {
       try {
         await this.#followClock()
         if (wanted <= 0) await this.#wait(sweepMs)
-        else if ((await this.#tryToLease(wanted)) < wanted) await this.#idle()
+        else await this.#idleAfter(await this.#tryToLease(wanted), wanted)
       } catch (error) {
         this.#isStalled = true
         this.#context.log.error({ err: error }, 'dispatcher.stalled')
@@ -192,13 +194,16 @@ export class Dispatcher implements AsyncDisposable {
     else if (this.#full.delete(agentId) || (change < 0 && this.#busy === runsMax - 1)) this.notifyDue()
   }
 
-  async #idle(): Promise<void> {
-    if (this.#isNotified) return
+  /** Waits until something falls due, unless a batch was full. */
+  async #idleAfter(leased: number, wanted: number): Promise<void> {
+    if (leased >= wanted || this.#isNotified) return
     const { db, clock } = this.#context
     const dueAt = await nextDueAt(db, this.#id, clock.now(), [...this.#full])
     const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - clock.now())
-    if (this.#isNotified || delayMs <= 0) return
-    await this.#wait(delayMs)
+    if (this.#isNotified) return
+    // What is due and was not leased has a reason that passes with time.
+    const waitMs = leased === 0 ? Math.max(delayMs, refusedMs) : delayMs
+    if (waitMs > 0) await this.#wait(waitMs)
   }
 
   #wait(delayMs: number): Promise<void> {

@@ -34,7 +34,7 @@ const notExcluded = sql`agent_id not in (${sql.join(
 // The end of the range is stored with the lease: a digest that is sent again after a crash covers the same events.
 // A stream is written to by the gateway that it is connected to.
 const isOurs = sql`(stream_gateway is null or stream_gateway = ${p('gatewayId')})`
-/** A run that was under way when its agent was parked may have left an earlier time. Source: D50. */
+/** What fell due while its agent was parked may have an earlier time. Source: D50. */
 const isNotParked = lateFilter(sql`parked_until is null or parked_until <= ${p('now')}`)
 /** A subscription that its client has not refreshed is sent to no more, before a sweep removes it. */
 const isLiving = lateFilter(sql`expires_at is null or expires_at > ${p('now')}`)
@@ -62,15 +62,16 @@ const leaseIdleRows = new RowsStatement<SubscriptionRow>(
 )
 const nextDueWhere = (condition: SQL) =>
   statement<{ gatewayId: string; now: number }, { dueAt: number | null }>(
-    sql`select min(due_at) as "dueAt" from subscription where due_at is not null and ${condition} and ${isOurs} and ${isLiving}`,
+    sql`select min(due_at) as "dueAt" from subscription where due_at is not null and ${condition} and ${isOurs} and ${isNotParked} and ${isLiving}`,
   )
 const nextDue = nextDueWhere(isActive)
 const nextDueNotExcluded = nextDueWhere(sql`${isActive} and ${notExcluded}`)
-const renew = statement<{ id: string; owner: string; leasedUntil: number }>(
-  sql`update subscription set due_at = ${p('leasedUntil')} where id = ${p('id')} and lease_owner = ${p('owner')}`,
+const renew = statement<{ id: string; owner: string; leasedUntil: number; now: number }>(
+  sql`update subscription set due_at = ${p('leasedUntil')} where id = ${p('id')} and lease_owner = ${p('owner')} and ${isNotParked}`,
 )
 const requeue = statement<{ id: string; owner: string; dueAt: number }>(
-  sql`update subscription set due_at = ${p('dueAt')}, lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
+  sql`update subscription set due_at = case when parked_until > ${p('dueAt')} then parked_until else cast(${p('dueAt')} as bigint) end,
+    lease_owner = null where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
 // Nothing waits longer than a window, a park or a lease. The run of a leased subscription renews its lease from here.
 const windowEnd = sql`cast(${p('now')} as bigint) + coalesce_ms`
@@ -129,7 +130,9 @@ export async function leaseIdle(tx: Transaction, leases: readonly IdleLease[]): 
   return (await leaseIdleRows.all(tx, rows)).map(subscriptionFromRow)
 }
 
-/** Returns when the next subscription that lives at `now` falls due (both ms since the epoch), or undefined when none waits. */
+/**
+ * Returns when the next subscription falls due that lives at `now` and is not parked (both ms since the epoch), or undefined when none waits.
+ */
 export async function nextDueAt(
   db: Reader,
   gatewayId: string,
@@ -142,12 +145,12 @@ export async function nextDueAt(
   return row?.dueAt ?? undefined
 }
 
-/** Returns false when the lease was lost: a normal outcome, not an error. */
+/** Returns false when the lease was lost, or its agent was parked: a normal outcome, not an error. */
 export async function renewLease(tx: Transaction, lease: LeaseKey, leasedUntil: number): Promise<boolean> {
-  return (await tx.run(renew, { id: lease.subscriptionId, owner: lease.owner, leasedUntil })) > 0
+  return (await tx.run(renew, { id: lease.subscriptionId, owner: lease.owner, leasedUntil, now: tx.now })) > 0
 }
 
-/** Ends an unfinished lease. The next one, from `dueAt` on, gets the same range. */
+/** Ends an unfinished lease. The next one, from `dueAt` or the end of a park on, gets the same range. */
 export async function requeueLease(tx: Transaction, lease: LeaseKey, dueAt: number): Promise<boolean> {
   return (await tx.run(requeue, { id: lease.subscriptionId, owner: lease.owner, dueAt })) > 0
 }

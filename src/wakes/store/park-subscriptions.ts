@@ -2,13 +2,13 @@ import type { Transaction } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 
 // Events that gather meanwhile go as one digest.
-const park = statement<{
-  agentId: string
-  until: number
-}>(sql`update subscription set parked_until = ${p('until')}, resume_with_digest = 1,
+const park = statement<
+  { agentId: string; until: number },
+  { id: string }
+>(sql`update subscription set parked_until = ${p('until')}, resume_with_digest = 1,
     due_at = case when lease_owner is null and (due_at < ${p('until')} or due_at = parked_until) then cast(${p('until')} as bigint)
       else due_at end
-  where agent_id = ${p('agentId')} and kind = 'wake'`)
+  where agent_id = ${p('agentId')} and kind = 'wake' returning id`)
 const unpark = statement<
   { agentId: string; now: number },
   { id: string }
@@ -17,9 +17,12 @@ const unpark = statement<
     due_at = case when lease_owner is null and due_at > ${p('now')} then cast(${p('now')} as bigint) else due_at end
   where agent_id = ${p('agentId')} and kind = 'wake' and parked_until is not null returning id`)
 
-/** Has nothing sent to an agent before an instant (ms since the epoch): what falls due until then goes at that time. Source: D50. */
-export async function parkSubscriptions(tx: Transaction, agentId: string, until: number): Promise<void> {
-  await tx.run(park, { agentId, until })
+/**
+ * Has nothing sent to an agent before an instant (ms since the epoch): what falls due until then goes at that time. Returns the ids of its
+ * subscriptions: a run under way has to end. Source: D50.
+ */
+export async function parkSubscriptions(tx: Transaction, agentId: string, until: number): Promise<string[]> {
+  return (await tx.all(park, { agentId, until })).map(({ id }) => id)
 }
 
 /** Has sent to an agent again, at once what waited. Returns the ids of its subscriptions. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../lib/json.ts'
 import type { Finding } from '../../../recovery/evidence.ts'
-import { type Facts, recentActs } from '../../../recovery/facts.ts'
 import type { EffectiveGate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
 import type { BridgeAccount, Parked, Recovery, RecoveryMode } from '../../../registry/recovery/recovery.ts'
+import { type Facts, recentActs } from '../../../turns/facts.ts'
 import type { HarnessTarget } from '../../../words/targets.ts'
 import { instant, instantOrNull } from '../instant.ts'
 
@@ -82,7 +82,7 @@ export function recoveryView(
 ): RecoveryView {
   const { epoch, inFlight, decision, abandoned, parked, bridge, bridgeAt } = recovery
   const { reason, route } = seen
-  const count = (mode: RecoveryMode): number => recentActs(recovery, mode, seen.now)
+  const count = (mode: RecoveryMode): number => recentActs(recovery, mode, seen.now).length
   return {
     agent,
     candidates: seen.candidates,

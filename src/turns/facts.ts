@@ -21,16 +21,32 @@ export interface NudgeRoute {
   readonly harnessTarget: HarnessTarget
   /** True: it has proved that it reaches the harness. */
   readonly isProven: boolean
-  /** When it last did, ms since the epoch; null or absent: never. */
-  readonly provedAt?: number | null
+  /** When it last did, ms since the epoch; null: never. */
+  readonly provedAt: number | null
 }
 
 /** Why recovery does nothing for anybody at the moment: the fault may be on this side. */
 export type Trouble = 'gateway_just_started' | 'clock_is_wrong' | 'machine_slept' | 'gateway_overloaded'
 
-/** Everything that a decision about one agent looks at. Instants in ms since the epoch. */
-export interface Facts {
+/** Everything that is asked about any turn. Instants in ms since the epoch. */
+export interface TurnFacts {
   readonly now: number
+  readonly recovery: Pick<Recovery, 'parked'>
+  /** True: another program of the agent has begun a turn for the same mail. */
+  readonly isTaken?: boolean
+  /** The cap that is reached. */
+  readonly cap?: ReachedCap | null
+}
+
+/** A cap of turns that is reached. */
+export interface ReachedCap {
+  readonly cap: 'agent' | 'sender' | 'thread'
+  /** When its window opens again, ms since the epoch. */
+  readonly until: number
+}
+
+/** Everything that a decision of recovery about one agent looks at. Instants in ms since the epoch. */
+export interface Facts extends TurnFacts {
   readonly trouble: Trouble | null
   readonly gate: EffectiveGate
   readonly reason: Reason | null
@@ -38,8 +54,12 @@ export interface Facts {
   readonly session: Session | null
   /** The newest session that has ended. */
   readonly former: Session | null
+  /** The sessions before it, as far as they may have ended since the act in flight was ordered. */
+  readonly earlier: readonly Session[]
   /** The preferred open route into the live session. */
   readonly route: NudgeRoute | null
+  /** When the newest wake of the agent arrived, by any route; null: none has. */
+  readonly wokenAt: number | null
   readonly recovery: Recovery
   /** How many looks in a row have found it stale, this one included. */
   readonly staleRounds: number
@@ -50,9 +70,14 @@ export function lifeOf({ actedAt, createdAt }: Pick<Session, 'actedAt' | 'create
   return Math.max(actedAt, createdAt)
 }
 
-/** The acts of one mode within the last hour. */
-export function recentActs({ acts }: Pick<Recovery, 'acts'>, mode: RecoveryMode, now: number): number {
-  return acts.filter((act) => act.mode === mode && act.at > now - hourMs && act.at <= now).length
+/** The acts of one mode within the last hour, the oldest first. */
+export function recentActs({ acts }: Pick<Recovery, 'acts'>, mode: RecoveryMode, now: number): Recovery['acts'] {
+  return acts.filter((act) => act.mode === mode && act.at > now - hourMs && act.at <= now)
+}
+
+/** When the last act was ordered, ms since the epoch; 0: none was, or a person has begun the count again. */
+export function lastActOf({ acts }: Pick<Recovery, 'acts'>): number {
+  return acts.at(-1)?.at ?? 0
 }
 
 export const hourMs = 3_600_000
