@@ -19,6 +19,7 @@ export const problems = {
   'claim-not-found': { status: 404, title: 'No such claim' },
   'key-not-found': { status: 404, title: 'No such API key' },
   'session-not-found': { status: 404, title: 'No such session' },
+  'turn-not-found': { status: 404, title: 'No such turn' },
   'project-not-found': { status: 404, title: 'No such project' },
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
   'ambiguous-address': { status: 409, title: 'The address names more than one agent' },

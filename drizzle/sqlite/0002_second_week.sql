@@ -1,2 +1,25 @@
 -- Until when an act in flight has to lead to a sign of life. `since` says when it was ordered, and never moves.
 alter table recovery add column deadline_at integer;
+
+-- The account of turns: each that was begun, and each process that was started, whatever its end.
+create table turn (
+  agent_id        text   not null,
+  id              text   not null, -- ULID: of a wake its event id
+  project_id      text   not null,
+  act             text   not null, -- wake | run | nudge | boot
+  route           text   not null, -- the target of its wake, or the harness that was started
+  subscription_id text,
+  event_id        text,
+  from_log_id     integer,
+  to_log_id       integer,
+  senders         text   not null, -- JSON: handles
+  thread_id       text,
+  started_at      integer not null,
+  outcome         text,
+  detail          text,
+  ended_at        integer,
+  cost            text,            -- JSON, as the harness says it
+  primary key (agent_id, id)
+) without rowid;
+-- The newest turns of a project, and the oldest of all for retention.
+create index turn_of_project on turn (project_id, id);

@@ -11,12 +11,15 @@ import type { OutboundFetch } from '../security/outbound-fetch.ts'
 import type { SecretBox } from '../security/secret.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Tracing } from '../tracing/tracing.ts'
+import { partiesOf } from '../turns/turn.ts'
+import { type ArrivedWake, insertArrived } from '../turns/turn-store.ts'
 import { StreamConnections } from '../wake-stream/connections.ts'
 import { createNotificationChannel } from '../wake-stream/notification-channel.ts'
 import { createStreamChannel } from '../wake-stream/stream-channel.ts'
 import { WakeStreams } from '../wake-stream/streams.ts'
 import { AttemptLog } from '../wakes/attempt-log.ts'
 import type { Channels } from '../wakes/channel.ts'
+import type { Emission } from '../wakes/content/emission.ts'
 import { createEngine } from '../wakes/engine.ts'
 import { createAttemptGate } from '../webhooks/attempt-gate.ts'
 import { createChallenge } from '../webhooks/mcp/challenge.ts'
@@ -135,15 +138,27 @@ interface Checks {
 }
 
 interface Wake {
+  readonly subscriptionId: string
   /** The recipient's id, where the wake is about mail. */
   readonly audience: string
-  readonly emission: { readonly messageIds: readonly string[] }
+  readonly emission: Emission
 }
 
-/** Marks the mail that acknowledged wakes are about as delivered, in the transaction that records the wakes: no other route brings it. */
+/**
+ * Marks the mail that acknowledged wakes are about as delivered, in the transaction that records the wakes: no other route brings it. Books
+ * each wake as a turn.
+ */
 async function markDelivered(tx: Transaction, wakes: readonly Wake[]): Promise<void> {
+  await insertArrived(tx, wakes.map(turnOf))
   const delivered = wakes.flatMap(({ audience, emission }) =>
     emission.messageIds.map((messageId) => ({ agentId: audience, messageId })),
   )
   await recordWakes(tx, delivered)
+}
+
+function turnOf({ subscriptionId, emission }: Wake): ArrivedWake {
+  const { eventId, eventType, fromLogId, logId: toLogId, event } = emission
+  const act = eventType === 'wake/heartbeat_pulse' ? 'nudge' : 'wake'
+  const { senders, threadId } = partiesOf(event ? [event] : [])
+  return { subscriptionId, eventId, act, fromLogId, toLogId, senders, threadId }
 }

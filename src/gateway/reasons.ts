@@ -1,9 +1,9 @@
 import type { GateContext } from '../recovery/change-gate.ts'
-import type { Reason } from '../turns/facts.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import { listOpenTasks } from '../tasks/open-tasks.ts'
 import { findTasks } from '../tasks/task-store.ts'
+import type { Reason } from '../turns/facts.ts'
 
 interface Unread {
   readonly id: string

@@ -7,6 +7,7 @@ import { pruneMessages } from '../mailbox/retention.ts'
 import { removeExpiredCodes } from '../registry/callers/sign-in-code-store.ts'
 import { pruneIdempotencyKeys } from '../registry/idempotency.ts'
 import type { Database } from '../storage/database.ts'
+import { pruneTurns } from '../turns/turn-store.ts'
 import { pruneDeliveries } from '../wakes/store/delivery-store.ts'
 import { pruneHeld } from '../wakes/store/held-store.ts'
 
@@ -38,6 +39,7 @@ const prunes: Readonly<Record<string, Prune>> = {
   events: olderThan('eventsMs', pruneEvents),
   held: olderThan('eventsMs', pruneHeld),
   deliveries: olderThan('deliveriesMs', pruneDeliveries),
+  turns: olderThan('deliveriesMs', pruneTurns),
   // It also prunes the counters of mail, even if mail is kept for ever.
   messages: (db, now, { messagesMs, archive }, signal) => pruneMessages(db, now, messagesMs, signal, archive),
   audit: olderThan('auditMs', pruneAudit),
@@ -46,7 +48,7 @@ const prunes: Readonly<Record<string, Prune>> = {
   signInCodes: removeExpiredCodes,
 }
 
-/** Removes events, held events, deliveries, mail, audit records, idempotency keys and sign-in codes after their retention. */
+/** Removes events, held events, deliveries, turns, mail, audit records, idempotency keys and sign-in codes after their retention. */
 export function retentionSweep({ db, clock, log }: Base, retention: Retention): Sweep {
   return {
     name: 'retention',

@@ -18,6 +18,7 @@ import { grantRevoked } from '../registry/subscriptions/status.ts'
 import { deleteSubscriptionsOf } from '../registry/subscriptions/subscription-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { type Rejection, rejectMax, rejectOpenTasks } from '../tasks/reject-tasks.ts'
+import { deleteTurnsOf } from '../turns/turn-store.ts'
 import { pauseSubscriptionsManagedBy } from '../wakes/store/subscription-state.ts'
 import type { IdentityContext } from './context.ts'
 import { listManagedOwners } from './key-end-store.ts'
@@ -102,6 +103,7 @@ async function deleteWithAll(
   await deleteSessionsOf(tx, agent.id)
   await deleteMcpSessionsOf(tx, agent.id)
   await deleteRecoveryOf(tx, agent.id)
+  await deleteTurnsOf(tx, agent.id)
   await deleteGateOf(tx, agent.projectId, agent.id)
   await deletePermissionsOf(tx, agent.id)
   await deleteApiKeys(tx, agent.id)

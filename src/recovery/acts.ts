@@ -8,6 +8,8 @@ import { findRecovery, saveBridgeAccount, saveRecovery } from '../registry/recov
 import { findSession } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { mayStart } from '../turns/may-start.ts'
+import { newTurn, partiesOf } from '../turns/turn.ts'
+import { insertTurn } from '../turns/turn-store.ts'
 import type { RecoveryContext } from './context.ts'
 import { requireOwnAgent } from './parking.ts'
 import { readFacts } from './read-facts.ts'
@@ -73,6 +75,8 @@ export async function beginAct(context: RecoveryContext, caller: Caller, epoch: 
     }
     const inFlight = { ...recovery.inFlight!, begunAt: tx.now }
     await saveRecovery(tx, { ...recovery, inFlight })
+    const about = { act: 'boot', route: recovery.bridge?.harness ?? 'unknown', ...partiesOf([]) } as const
+    await insertTurn(tx, newTurn({ ...about, projectId, agentId: id }, tx.now))
     return orderOf(tx, { ...recovery, inFlight })
   })
   if ('refused' in begun) throw begun.refused
@@ -131,9 +135,7 @@ async function againstOrder(
   if (tx.now > recovery.inFlight!.deadlineAt) {
     return { reason: 'its time is over', refused: staleEpoch(recovery, 'Its time is over.') }
   }
-  // As if it had not been given.
-  const before = { ...recovery, inFlight: null, actedFor: null, acts: recovery.acts.slice(0, -1) }
-  const verdict = mayStart('restart', { ...facts, recovery: before })
+  const verdict = mayStart('boot', facts)
   if (verdict.answer === 'start') return undefined
   if (verdict.rule === 'gate_disabled' || verdict.rule === 'gate_tripped') {
     return { reason: 'the gate is closed', refused: gateClosed(caller, gate) }

@@ -18,7 +18,7 @@ export interface Refusal {
 type Verdict = { readonly answer: 'start' } | Refusal
 
 const own: readonly Act[] = ['nudge', 'restart']
-const every: readonly Act[] = ['wake', 'run', ...own]
+const every: readonly Act[] = ['wake', 'run', ...own, 'boot']
 
 /** The troubles of a gateway, each with what it makes uncertain. */
 const rulesOfTrouble = (
@@ -73,7 +73,7 @@ export type RuleName = (typeof rules)[number]['rule']
  * turn. Pure.
  */
 export function mayStart(act: 'wake' | 'run', facts: TurnFacts): Verdict
-export function mayStart(act: RecoveryMode, facts: Facts): Verdict
+export function mayStart(act: RecoveryMode | 'boot', facts: Facts): Verdict
 export function mayStart(act: Act, facts: TurnFacts | Facts): Verdict {
   // Only the rules of its act are asked, and those of wakes and runs know no more than their facts.
   const known = facts as Facts

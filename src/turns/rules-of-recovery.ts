@@ -18,6 +18,8 @@ import type { Act, Rule } from './rule.ts'
 const own: readonly Act[] = ['nudge', 'restart']
 const nudge: readonly Act[] = ['nudge']
 const restart: readonly Act[] = ['restart']
+/** These are asked again when the order is carried out. */
+const andBoot: readonly Act[] = ['restart', 'boot']
 
 /** The rules for what recovery begins by itself. Source: S3-4…S3-6, S3-9…S3-11. */
 export const rulesOfRecovery = [
@@ -44,7 +46,7 @@ export const rulesOfRecovery = [
   },
   {
     rule: 'session_lives',
-    acts: restart,
+    acts: andBoot,
     answer: 'never',
     why: 'A second harness beside a live one would take its mail and its identity.',
     when: ({ session }) => session !== null,
@@ -79,14 +81,14 @@ export const rulesOfRecovery = [
   },
   {
     rule: 'waiting_on_person',
-    acts: own,
+    acts: [...own, 'boot'],
     answer: 'wait',
     why: 'It has asked a person, and a turn would go past the question.',
     when: (facts) => stateOf(facts) === 'waitingOnApproval',
   },
   {
     rule: 'draft_in_composer',
-    acts: own,
+    acts: [...own, 'boot'],
     answer: 'wait',
     why: 'A person writes there.',
     when: (facts) => stateOf(facts) === 'userTyping',
@@ -158,10 +160,10 @@ export const rulesOfRecovery = [
   },
   {
     rule: 'process_alive',
-    acts: restart,
+    acts: andBoot,
     answer: 'wait',
     why: 'Its bridge sees its process, or an open conversation.',
-    when: ({ recovery: { bridge } }) => bridge!.seen || !!bridge!.process,
+    when: ({ recovery: { bridge } }) => bridge?.seen || !!bridge?.process,
   },
   {
     rule: 'gate_tripped',
@@ -179,14 +181,14 @@ export const rulesOfRecovery = [
   },
   {
     rule: 'gate_tripped',
-    acts: restart,
+    acts: andBoot,
     answer: 'withhold',
     why: 'The gate has stopped restarts by itself, or it is missing: a person looks first.',
     when: ({ gate }) => gate.restarts === 'tripped',
   },
   {
     rule: 'gate_disabled',
-    acts: restart,
+    acts: andBoot,
     answer: 'withhold',
     why: 'A person has closed the gate for restarts, or has never opened it.',
     when: ({ gate }) => gate.restarts === 'disabled',

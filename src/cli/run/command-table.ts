@@ -63,6 +63,7 @@ export const commandGroups: Readonly<Record<string, readonly CommandEntry[]>> = 
     { name: 'recovery', load: async () => (await import('../commands/recovery.ts')).registerRecovery },
     { name: 'gate', load: async () => (await import('../commands/gate.ts')).registerGate },
     { name: 'heartbeat', load: async () => (await import('../commands/recovery.ts')).registerHeartbeat },
+    { name: 'turns', load: async () => (await import('../commands/turns.ts')).registerTurns },
     { name: 'unpark', load: async () => (await import('../commands/recovery.ts')).registerUnpark },
   ],
   Manage: [

@@ -33,6 +33,7 @@ import { routeTable } from './route-table.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { signInCodeRoutes } from './sign-in-codes.ts'
 import { taskRoutes } from './tasks/routes.ts'
+import { turnRoutes } from './turns/routes.ts'
 import { wakeStreamRoutes } from './wake-stream/routes.ts'
 import { wakeSubscriptionRoutes } from './wake-subscriptions/routes.ts'
 
@@ -145,6 +146,7 @@ const routes = [
   ...sessionRoutes,
   ...needRoutes,
   ...recoveryRoutes,
+  ...turnRoutes,
   ...permissionRoutes,
   ...claimRoutes,
   ...projectRoutes,

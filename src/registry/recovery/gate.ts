@@ -18,6 +18,13 @@ export interface RecoverySettings {
   readonly turnOpenMaxSeconds: number
   /** Above this size of a conversation a nudge waits: a turn there costs much. 0: no bound. */
   readonly maxContextTokens: number
+  /** Caps of turns: of the agent, for each sender, and for each thread. 0: none. */
+  readonly turnsPerHour: number
+  readonly turnsPerDay: number
+  readonly senderTurnsPerHour: number
+  readonly senderTurnsPerDay: number
+  readonly threadTurnsPerHour: number
+  readonly threadTurnsPerDay: number
 }
 
 export const settingDefaults: RecoverySettings = {
@@ -28,6 +35,12 @@ export const settingDefaults: RecoverySettings = {
   nudgesPerHour: 6,
   turnOpenMaxSeconds: 3_600,
   maxContextTokens: 0,
+  turnsPerHour: 0,
+  turnsPerDay: 0,
+  senderTurnsPerHour: 0,
+  senderTurnsPerDay: 0,
+  threadTurnsPerHour: 0,
+  threadTurnsPerDay: 0,
 }
 
 /** The acts recovery may do in a project, or for an agent of it. */

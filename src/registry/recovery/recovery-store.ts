@@ -42,7 +42,8 @@ const ofAgent = statement<{ agentId: string }, Row>(
 const insert = statement<{ agentId: string; projectId: string }>(
   sql`insert into recovery (agent_id, project_id) values (${p('agentId')}, ${p('projectId')}) on conflict (agent_id) do nothing`,
 )
-const save = statement<Row>(sql`update recovery set epoch = ${p('epoch')}, mode = ${p('mode')}, since = ${p('since')}, deadline_at = ${p('deadlineAt')},
+const save =
+  statement<Row>(sql`update recovery set epoch = ${p('epoch')}, mode = ${p('mode')}, since = ${p('since')}, deadline_at = ${p('deadlineAt')},
     begun_at = ${p('begunAt')}, session_id = ${p('sessionId')}, evidence = ${p('evidence')}, acted_for = ${p('actedFor')},
     abandoned = ${p('abandoned')}, acts = ${p('acts')}, deferrals = ${p('deferrals')}, pulsed_at = ${p('pulsedAt')},
     pulsed_for = ${p('pulsedFor')}, parked_since = ${p('parkedSince')}, parked_until = ${p('parkedUntil')}, parked_open = ${p('parkedOpen')},

@@ -30,7 +30,7 @@ type Batch = Map<Lease, Entry>
 /** Called in the transaction that records wakes that their receivers took, with whose they are. */
 export type OnDelivered = (
   tx: Transaction,
-  wakes: readonly { readonly audience: string; readonly emission: Emission }[],
+  wakes: readonly { readonly subscriptionId: string; readonly audience: string; readonly emission: Emission }[],
 ) => Promise<void>
 
 /**

@@ -1,29 +1,22 @@
-import { Problem } from '../../../errors.ts'
 import { beginAct, type Order, reportAct, reportBridge } from '../../../recovery/acts.ts'
 import { changeGate, type GateContext } from '../../../recovery/change-gate.ts'
 import { checkEveryMs } from '../../../recovery/check.ts'
 import { findingsOf } from '../../../recovery/evidence.ts'
 import { endPark, park } from '../../../recovery/parking.ts'
 import { readFacts } from '../../../recovery/read-facts.ts'
-import { requireAddressed } from '../../../registry/agents/addresses.ts'
-import { findAgentById, listAgentsAfter } from '../../../registry/agents/agent-store.ts'
+import { listAgentsAfter } from '../../../registry/agents/agent-store.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { readGates } from '../../../registry/recovery/gate-store.ts'
 import { isParked } from '../../../registry/recovery/recovery.ts'
 import { findRecovery } from '../../../registry/recovery/recovery-store.ts'
 import { instant } from '../instant.ts'
+import { type NamedAgent, namedAgent, oneAgent } from '../named-agent.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { accountInput, actInput, agentQuery, gateInput, parkInput, reportInput } from './input.ts'
 import { gateView, type HeartbeatView, parkedView, type RecoveryView, recoveryView } from './view.ts'
 
 const limitDefault = 50
-
-interface Named {
-  readonly id: string
-  readonly handle: string
-  readonly projectId: string
-}
 
 /** `/v1/recovery`, `/v1/heartbeat`, `/v1/gate`, `/v1/parked`. Source: S1-42, S3-9…S3-11, D50. */
 export const recoveryRoutes = [
@@ -145,13 +138,13 @@ function orderView({ epoch, inFlight, deadlineAt, originSessionId }: Order) {
   }
 }
 
-async function viewOf(context: GateContext, agent: Named): Promise<RecoveryView> {
+async function viewOf(context: GateContext, agent: NamedAgent): Promise<RecoveryView> {
   const { db, clock } = context
   const facts = await readFacts(context, db, agent, { now: clock.now(), trouble: null, staleRounds: 0 })
   return recoveryView(agent.handle, facts.recovery, { ...facts, candidates: findingsOf(facts) })
 }
 
-async function heartbeatOf(context: GateContext, agent: Named): Promise<HeartbeatView> {
+async function heartbeatOf(context: GateContext, agent: NamedAgent): Promise<HeartbeatView> {
   const { db, clock } = context
   const facts = await readFacts(context, db, agent, { now: clock.now(), trouble: null, staleRounds: 0 })
   const { route, recovery } = facts
@@ -169,8 +162,6 @@ async function inTurn<Item, View>(items: readonly Item[], view: (item: Item) => 
   return views
 }
 
-type Db = GateContext['db']
-
 /** The agents that a caller sees: itself, one that the operator names, or a page of the project. */
 async function agentsOf(
   { db }: GateContext,
@@ -180,40 +171,11 @@ async function agentsOf(
     readonly limit?: number | undefined
     readonly pageToken?: string | undefined
   },
-): Promise<{ items: readonly Named[]; nextPageToken: string | null }> {
+): Promise<{ items: readonly NamedAgent[]; nextPageToken: string | null }> {
   if (caller.kind === 'agent' || query.agent !== undefined) {
     return { items: [await oneAgent(db, caller, query.agent)], nextPageToken: null }
   }
   const { limit = limitDefault, pageToken = '' } = query
   const found = await listAgentsAfter(db, caller.projectId, pageToken, limit + 1)
   return pageOf(found, limit, ({ handle }) => handle)
-}
-
-/** The caller's own agent, or the one that an operator names. Errors: `invalid-request`, `forbidden`, `agent-not-found`. */
-async function oneAgent(db: Db, caller: Caller, address: string | undefined): Promise<Named> {
-  const named = await namedAgent(db, caller, address)
-  if (named) return named
-  throw new Problem('invalid-request', {
-    field: 'agent',
-    detail: 'agent: is required of an operator, e.g. agent=@donna.',
-  })
-}
-
-/** The same; undefined where an operator names none. */
-async function namedAgent(db: Db, caller: Caller, address: string | undefined): Promise<Named | undefined> {
-  const own = { id: caller.id, handle: caller.identity, projectId: caller.projectId }
-  if (address === undefined) return caller.kind === 'agent' ? own : undefined
-  const { id } = await requireAddressed(db, caller, address, 'agent')
-  if (caller.kind === 'agent' && id !== caller.id) {
-    throw new Problem('forbidden', {
-      field: 'agent',
-      detail: 'agent: an agent sees its own recovery only. Leave it out.',
-    })
-  }
-  const agent = await findAgentById(db, id)
-  // Another project's agents are the business of its own operators: name the project in the header.
-  if (agent && agent.projectId !== caller.projectId) {
-    throw new Problem('agent-not-found', { field: 'agent', detail: `agent: ${address} is of another project.` })
-  }
-  return agent && { id: agent.id, handle: agent.handle, projectId: agent.projectId }
 }

@@ -1,0 +1,101 @@
+import { Problem } from '../errors.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { readTriggerEvents } from '../log/event-store.ts'
+import { lockAgent } from '../registry/agents/agent-store.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import { readGates } from '../registry/recovery/gate-store.ts'
+import { findRecovery } from '../registry/recovery/recovery-store.ts'
+import type { Transaction } from '../storage/database.ts'
+import { mayStart, type Refusal } from '../turns/may-start.ts'
+import { hasCaps, newTurn, type Parties, partiesOf, reachedCap, type Turn, type TurnOutcome } from '../turns/turn.ts'
+import { endTurn, insertTurn, recentTurns } from '../turns/turn-store.ts'
+import { findWakeRange, type WakeRange } from '../wakes/store/wake-range.ts'
+import type { RecoveryContext } from './context.ts'
+import { requireOwnAgent } from './parking.ts'
+
+/** The events of a wake that are looked at for their senders. */
+const eventsMax = 100
+
+/** A turn that a program of an agent wants to begin. */
+interface TurnInput {
+  /** The wake that it is for. */
+  readonly eventId: string
+  /** The harness that it starts: `exec`, `codex`, … */
+  readonly route: string
+}
+
+/**
+ * Asks for a turn, and books it if it may begin: a program of an agent calls it immediately before it begins a turn or starts a process.
+ * Two that ask for the same mail at once get one turn. Errors: `forbidden`, `agent-not-found`. Source: D53.
+ */
+export async function beginTurn(
+  context: RecoveryContext,
+  caller: Caller,
+  { eventId, route }: TurnInput,
+): Promise<Turn | Refusal> {
+  requireOwnAgent(caller)
+  const { id: agentId, projectId } = caller
+  return context.db.transaction(async (tx) => {
+    if (!(await lockAgent(tx, agentId))) {
+      throw new Problem('agent-not-found', { detail: `${caller.identity} is no longer registered.` })
+    }
+    const { now } = tx
+    const wake = await findWakeRange(tx, agentId, eventId)
+    const parties = wake ? await partiesOfWake(tx, caller, wake) : partiesOf([])
+    const [recovery, { effective: gate }, recent] = await Promise.all([
+      findRecovery(tx, agentId, projectId),
+      readGates(tx, projectId, agentId),
+      recentTurns(tx, agentId, now),
+    ])
+    const isTaken = wake !== undefined && recent.some((turn) => hasTaken(turn, wake))
+    const cap = hasCaps(gate.settings) ? reachedCap(gate.settings, recent, parties, now) : null
+    const verdict = mayStart('run', { now, recovery, isTaken, cap })
+    if (verdict.answer !== 'start') return verdict
+    const { subscriptionId, fromLogId, toLogId } = wake ?? {}
+    const turn = newTurn(
+      { projectId, agentId, act: 'run', route, eventId, subscriptionId, fromLogId, toLogId, ...parties },
+      now,
+    )
+    await insertTurn(tx, turn)
+    return turn
+  })
+}
+
+/** The end of a turn, as its program says it. */
+interface TurnEnd {
+  readonly outcome: TurnOutcome
+  readonly detail?: string | undefined
+  /** What the harness says that the turn has cost. */
+  readonly cost?: JsonObject | undefined
+}
+
+/** Books the end of a turn. Errors: `forbidden`, `turn-not-found`. */
+export async function reportTurn(
+  { db }: RecoveryContext,
+  caller: Caller,
+  id: string,
+  { outcome, detail, cost }: TurnEnd,
+): Promise<void> {
+  requireOwnAgent(caller)
+  const said = { outcome, detail: detail ?? null, cost: cost ?? null }
+  if (await db.transaction((tx) => endTurn(tx, caller.id, id, said))) return
+  throw new Problem('turn-not-found', {
+    detail: `There is no turn ${id}, or it is not yours. GET /v1/turns lists your turns.`,
+  })
+}
+
+async function partiesOfWake(
+  tx: Transaction,
+  { id, projectId }: Caller,
+  { trigger, fromLogId, toLogId }: WakeRange,
+): Promise<Parties> {
+  const range = { after: fromLogId - 1, upTo: toLogId, limit: eventsMax }
+  return partiesOf(await readTriggerEvents(tx, projectId, id, trigger, range))
+}
+
+/** True: another program has begun a turn for the same mail, and has not failed. */
+function hasTaken({ act, subscriptionId, outcome, fromLogId, toLogId }: Turn, wake: WakeRange): boolean {
+  if (act !== 'run' || subscriptionId === wake.subscriptionId || fromLogId === null || toLogId === null) return false
+  const isOpen = outcome === null || outcome === 'completed'
+  return isOpen && fromLogId <= wake.fromLogId && toLogId >= wake.toLogId
+}

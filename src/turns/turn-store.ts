@@ -1,0 +1,132 @@
+import { ulidFloor } from '../lib/ids.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Database, Reader, Transaction } from '../storage/database.ts'
+import { stepRows } from '../storage/delete-in-batches.ts'
+import { RowsStatement } from '../storage/rows.ts'
+import { limited, p, sql, statement } from '../storage/statement.ts'
+import { dayMs, type Parties, type Turn, type TurnOutcome } from './turn.ts'
+
+type Row = Omit<Turn, 'senders' | 'cost'> & { senders: string; cost: string | null }
+
+/** A day's turns that are counted: more than any cap. */
+const countedMax = 10_000
+
+const columns =
+  sql.raw(`id, project_id as "projectId", agent_id as "agentId", act, route, subscription_id as "subscriptionId",
+  event_id as "eventId", from_log_id as "fromLogId", to_log_id as "toLogId", senders, thread_id as "threadId", started_at as "startedAt",
+  outcome, detail, ended_at as "endedAt", cost`)
+const insert =
+  statement<Row>(sql`insert into turn (id, project_id, agent_id, act, route, subscription_id, event_id, from_log_id, to_log_id,
+    senders, thread_id, started_at, outcome)
+  values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('act')}, ${p('route')}, ${p('subscriptionId')}, ${p('eventId')},
+    ${p('fromLogId')}, ${p('toLogId')}, ${p('senders')}, ${p('threadId')}, ${p('startedAt')}, ${p('outcome')})
+  on conflict (agent_id, id) do nothing`)
+/** A wake that a webhook has taken. Of the targets whose receivers report for themselves, the programs book their runs. */
+const insertWakes = new RowsStatement(
+  (value) =>
+    sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint), ${value(5)}, ${value(6)}, cast(${value(7)} as bigint)`,
+  8,
+  (
+    rows,
+  ) => sql`insert into turn (agent_id, id, project_id, act, route, subscription_id, event_id, from_log_id, to_log_id, senders, thread_id,
+    started_at, outcome)
+  select s.agent_id, v.column2, s.project_id, v.column3, s.harness_target, s.id, v.column2, v.column4, v.column5, v.column6, v.column7, v.column8,
+    'unknown'
+  from (values ${rows}) v join subscription s on s.id = v.column1 where s.kind = 'wake' and s.harness_target = 'a2a-webhook'
+  on conflict (agent_id, id) do nothing`,
+)
+const end = statement<{
+  agentId: string
+  id: string
+  outcome: string
+  detail: string | null
+  cost: string | null
+  now: number
+}>(sql`update turn set outcome = ${p('outcome')}, detail = ${p('detail')}, cost = ${p('cost')}, ended_at = ${p('now')}
+  where agent_id = ${p('agentId')} and id = ${p('id')}`)
+const ofAgent = statement<{ agentId: string; before: string; limit: number }, Row>(
+  sql`select ${columns} from turn where agent_id = ${p('agentId')} and id < ${p('before')} order by id desc ${limited}`,
+)
+const ofProject = statement<{ projectId: string; before: string; limit: number }, Row>(
+  sql`select ${columns} from turn where project_id = ${p('projectId')} and id < ${p('before')} order by id desc ${limited}`,
+)
+const since = statement<{ agentId: string; from: string; limit: number }, Row>(
+  sql`select ${columns} from turn where agent_id = ${p('agentId')} and id >= ${p('from')} order by id desc ${limited}`,
+)
+const removeAged = statement<{ before: string; limit: number }>(sql`delete from turn where (agent_id, id) in (
+  select t.agent_id, t.id from project p join turn t on t.project_id = p.id where t.id < ${p('before')} ${limited})`)
+const removeOf = statement<{ agentId: string }>(sql`delete from turn where agent_id = ${p('agentId')}`)
+
+/** Books a turn. A wake that is sent again is the same turn. */
+export async function insertTurn(tx: Transaction, turn: Turn): Promise<void> {
+  await tx.run(insert, { ...turn, senders: JSON.stringify(turn.senders), cost: null })
+}
+
+/** A wake that arrived, as it is booked. */
+export interface ArrivedWake extends Parties {
+  readonly subscriptionId: string
+  readonly eventId: string
+  readonly act: 'wake' | 'nudge'
+  readonly fromLogId: number
+  readonly toLogId: number
+}
+
+/** Books the wakes that webhooks have taken, in the transaction that records them: what a receiver does with one is not known. */
+export function insertArrived(tx: Transaction, wakes: readonly ArrivedWake[]): Promise<void> {
+  const rows = wakes.map(({ subscriptionId, eventId, act, fromLogId, toLogId, senders, threadId }) => {
+    return [subscriptionId, eventId, act, fromLogId, toLogId, JSON.stringify(senders), threadId, tx.now]
+  })
+  return insertWakes.run(tx, rows)
+}
+
+/** Books the end of a turn. Returns false where the agent has no such turn. */
+export async function endTurn(
+  tx: Transaction,
+  agentId: string,
+  id: string,
+  {
+    outcome,
+    detail,
+    cost,
+  }: { readonly outcome: TurnOutcome; readonly detail: string | null; readonly cost: JsonObject | null },
+): Promise<boolean> {
+  const said = { outcome, detail, cost: cost && JSON.stringify(cost) }
+  return (await tx.run(end, { agentId, id, ...said, now: tx.now })) > 0
+}
+
+/** Returns a page of the turns of an agent or a project, the newest first. `before`: the last id of the page before; `''`: the first page. */
+export async function listTurns(
+  db: Reader,
+  of: { readonly agentId: string } | { readonly projectId: string },
+  { before, limit }: { readonly before: string; readonly limit: number },
+): Promise<Turn[]> {
+  const page = { before: before || '~', limit }
+  const rows = 'agentId' in of ? db.all(ofAgent, { ...of, ...page }) : db.all(ofProject, { ...of, ...page })
+  return (await rows).map(fromRow)
+}
+
+/** Returns the turns of an agent within the last day, the newest first. */
+export async function recentTurns(db: Reader, agentId: string, now: number): Promise<Turn[]> {
+  return (await db.all(since, { agentId, from: ulidFloor(now - dayMs), limit: countedMax })).map(fromRow)
+}
+
+/** Removes turns from before an instant (ms since the epoch). Returns how many. */
+export async function pruneTurns(db: Database, before: number, signal: AbortSignal): Promise<number> {
+  let pruned = 0
+  for (let rows = stepRows; rows === stepRows && !signal.aborted; pruned += rows) {
+    rows = await db.transaction((tx) => tx.run(removeAged, { before: ulidFloor(before), limit: stepRows }))
+  }
+  return pruned
+}
+
+export async function deleteTurnsOf(tx: Transaction, agentId: string): Promise<void> {
+  await tx.run(removeOf, { agentId })
+}
+
+function fromRow({ senders, cost, ...row }: Row): Turn {
+  return {
+    ...row,
+    senders: JSON.parse(senders) as string[],
+    cost: cost === null ? null : (JSON.parse(cost) as JsonObject),
+  }
+}

@@ -1,0 +1,118 @@
+import { newUlid } from '../lib/ids.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { LogEvent } from '../log/event.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
+import type { RecoverySettings } from '../registry/recovery/gate.ts'
+import type { ReachedCap } from './facts.ts'
+import type { Act } from './rule.ts'
+
+/** The end of a turn, as far as its program says it. */
+export const turnOutcomes = ['completed', 'failed', 'held', 'unknown'] as const
+export type TurnOutcome = (typeof turnOutcomes)[number]
+
+/** Whose mail a turn is about. */
+export interface Parties {
+  /** Handles; none: of nobody in particular, or of too many. */
+  readonly senders: readonly string[]
+  readonly threadId: string | null
+}
+
+/** A turn that was begun, or a process that was started, whatever its end. Instants in ms since the epoch. */
+export interface Turn extends Parties {
+  readonly id: string
+  readonly projectId: string
+  readonly agentId: string
+  readonly act: Act
+  /** The target of its wake, or the harness that a program started. */
+  readonly route: string
+  readonly subscriptionId: string | null
+  readonly eventId: string | null
+  /** The events that its wake covers: inclusive; null: none. */
+  readonly fromLogId: number | null
+  readonly toLogId: number | null
+  readonly startedAt: number
+  readonly outcome: TurnOutcome | null
+  readonly detail: string | null
+  readonly endedAt: number | null
+  /** What the harness says that it cost. */
+  readonly cost: JsonObject | null
+}
+
+/** What is known of a turn when it begins. */
+type NewTurn = Pick<Turn, 'projectId' | 'agentId' | 'act' | 'route' | 'senders' | 'threadId'> & {
+  readonly [Field in 'subscriptionId' | 'eventId' | 'fromLogId' | 'toLogId']?: Turn[Field] | undefined
+}
+
+/** A turn that begins now. */
+export function newTurn({ subscriptionId, eventId, fromLogId, toLogId, ...turn }: NewTurn, now: number): Turn {
+  return {
+    ...turn,
+    id: newUlid(now),
+    subscriptionId: subscriptionId ?? null,
+    eventId: eventId ?? null,
+    fromLogId: fromLogId ?? null,
+    toLogId: toLogId ?? null,
+    startedAt: now,
+    outcome: null,
+    detail: null,
+    endedAt: null,
+    cost: null,
+  }
+}
+
+/** How many senders of a digest are noted. */
+const sendersMax = 20
+
+/** Whose mail events are about: who caused them, and the thread if it is one. Pure. */
+export function partiesOf(events: readonly Pick<LogEvent, 'actor' | 'taskId' | 'data'>[]): Parties {
+  const senders = new Set(events.map(({ actor }) => actor).filter((actor) => actor !== gatewayIdentity))
+  const threads = new Set(events.map(({ taskId, data }) => taskId ?? String(data.threadId ?? data.messageId ?? '')))
+  const [threadId = ''] = threads.size === 1 ? threads : []
+  return { senders: [...senders].slice(0, sendersMax), threadId: threadId || null }
+}
+
+const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
+
+/** The caps, each with the setting that bounds it and whose turns it counts. */
+const caps = [
+  { cap: 'agent', setting: 'turnsPerHour', windowMs: hourMs },
+  { cap: 'agent', setting: 'turnsPerDay', windowMs: dayMs },
+  { cap: 'sender', setting: 'senderTurnsPerHour', windowMs: hourMs },
+  { cap: 'sender', setting: 'senderTurnsPerDay', windowMs: dayMs },
+  { cap: 'thread', setting: 'threadTurnsPerHour', windowMs: hourMs },
+  { cap: 'thread', setting: 'threadTurnsPerDay', windowMs: dayMs },
+] as const satisfies readonly { cap: ReachedCap['cap']; setting: keyof RecoverySettings; windowMs: number }[]
+
+/** True: a person has set a cap, so that the account is to be read before a turn. Pure. */
+export const hasCaps = (settings: RecoverySettings): boolean => caps.some(({ setting }) => settings[setting] > 0)
+
+/**
+ * Returns the cap that is reached by the turns of an agent, the one that lasts longest; null: none is. `recent`: its turns of a day, newest
+ * first. A turn for several senders waits only if all of them have reached theirs. Pure.
+ */
+export function reachedCap(
+  settings: RecoverySettings,
+  recent: readonly Pick<Turn, 'startedAt' | 'senders' | 'threadId'>[],
+  { senders, threadId }: Parties,
+  now: number,
+): ReachedCap | null {
+  const reached = caps.flatMap(({ cap, setting, windowMs }): ReachedCap[] => {
+    const max = settings[setting]
+    if (max === 0) return []
+    const within = recent.filter(({ startedAt }) => startedAt > now - windowMs && startedAt <= now)
+    const counted =
+      cap === 'agent'
+        ? [within]
+        : cap === 'thread'
+          ? threadId === null
+            ? []
+            : [within.filter((turn) => turn.threadId === threadId)]
+          : senders.map((sender) => within.filter((turn) => turn.senders.includes(sender)))
+    // The turn that has to leave the window before another one may begin.
+    const opens = counted.map((turns) => (turns[max - 1] ? turns[max - 1]!.startedAt + windowMs : now))
+    const until = Math.min(...opens)
+    return counted.length > 0 && until > now ? [{ cap, until }] : []
+  })
+  return reached.sort((one, other) => other.until - one.until)[0] ?? null
+}

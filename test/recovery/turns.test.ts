@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest'
+import { FakeClock } from '../support/fake-clock.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
+import { readWakes } from '../support/wake-reader.ts'
+
+const hour = 3_600_000
+
+/** An agent whose wakes come by a stream, with a reader of it. */
+async function streaming(gateway: TestGateway, donna: TestAgent) {
+  const { body } = await gateway.call(
+    'POST',
+    '/v1/wake-subscriptions',
+    { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', harnessTargetMetadata: { coalesceWindow: 0 } },
+    { key: donna.key },
+  )
+  const id = body.subscriptionId as string
+  return { id, reader: await readWakes(gateway, donna, [id]) }
+}
+
+const ask = async (gateway: TestGateway, { key }: TestAgent, eventId: string, route = 'exec') =>
+  (await gateway.call('POST', '/v1/turns', { eventId, route }, { key })).body
+
+const turnsOf = async (gateway: TestGateway, query = '?agent=donna') =>
+  (await gateway.call('GET', `/v1/turns${query}`)).body.turns
+
+async function mail(gateway: TestGateway, { key }: TestAgent, subject: string, fields: object = {}) {
+  return (await gateway.call('POST', '/v1/messages', { to: '@donna', subject, ...fields }, { key })).body
+}
+
+// D53
+test('a program asks before it begins a turn; the account has it, whatever its end', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  const { id, reader } = await streaming(gateway, donna)
+  await using _ = reader
+  const { threadId } = await mail(gateway, lola, 'x')
+  const [wake] = await reader.waitFor(1)
+  const answer = await ask(gateway, donna, wake!.eventId)
+  expect(answer).toEqual({ answer: 'start', turnId: expect.any(String), rule: null, why: null, until: null })
+  const about = { agent: '@donna', act: 'run', route: 'exec', subscriptionId: id, eventId: wake!.eventId }
+  expect(await turnsOf(gateway)).toMatchObject([{ ...about, senders: ['@lola'], threadId, outcome: null }])
+  const cost = { model: 'some-model', inputTokens: 12_000, outputTokens: 300 }
+  const end = { outcome: 'held', detail: 'usage limit', cost }
+  const ended = await gateway.call('POST', `/v1/turns/${answer.turnId}/end`, end, { key: donna.key })
+  expect(ended.body).toEqual({ turnId: answer.turnId, outcome: 'held' })
+  // The same wake again is another turn: a process has run each time.
+  await ask(gateway, donna, wake!.eventId)
+  expect(await turnsOf(gateway)).toMatchObject([{ outcome: null }, { outcome: 'held', detail: 'usage limit', cost }])
+  const other = await gateway.call('POST', `/v1/turns/${answer.turnId}/end`, end, { key: lola.key })
+  expect([other.status, other.body.code]).toEqual([404, 'turn-not-found'])
+  expect((await gateway.call('GET', '/v1/turns?agent=donna', undefined, { key: lola.key })).status).toBe(403)
+  expect((await gateway.call('GET', '/v1/turns', undefined, { key: lola.key })).body.turns).toEqual([])
+})
+
+test('what a webhook has taken is in the account too', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata: { coalesceWindow: 0 } })
+  await mail(gateway, lola, 'x')
+  const [turn] = await until(
+    () => turnsOf(gateway, ''),
+    (turns) => turns.length > 0,
+  )
+  expect(turn).toMatchObject({
+    agent: '@donna',
+    act: 'wake',
+    route: 'a2a-webhook',
+    senders: ['@lola'],
+    outcome: 'unknown',
+  })
+  expect(turn.turnId).toBe(receiver.wakes[0]!.body.eventId)
+})
+
+test('two programs of an agent begin one turn for one mail; the second may when the first has failed', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  const first = await streaming(gateway, donna)
+  const second = await streaming(gateway, donna)
+  await using _ = first.reader
+  await using __ = second.reader
+  await mail(gateway, lola, 'x')
+  const [[one], [other]] = await Promise.all([first.reader.waitFor(1), second.reader.waitFor(1)])
+  const answers = await Promise.all([ask(gateway, donna, one!.eventId), ask(gateway, donna, other!.eventId)])
+  expect(answers.map(({ answer }) => answer).sort()).toEqual(['never', 'start'])
+  const [begun] = answers.filter(({ answer }) => answer === 'start')
+  await gateway.call('POST', `/v1/turns/${begun!.turnId}/end`, { outcome: 'failed' }, { key: donna.key })
+  const refused = answers[0]!.answer === 'never' ? one! : other!
+  expect(await ask(gateway, donna, refused.eventId)).toMatchObject({ answer: 'start' })
+})
+
+test('two agents that answer each other end at the cap, and others still have their turns', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  const maria = await gateway.addAgent('maria')
+  await gateway.call('PATCH', '/v1/gate', { agent: '@donna', settings: { senderTurnsPerHour: 3, turnsPerHour: 5 } })
+  const { reader } = await streaming(gateway, donna)
+  await using _ = reader
+  const next = async (from: TestAgent, subject: string) => {
+    const count = reader.wakes.length
+    await mail(gateway, from, subject)
+    clock.advance(1)
+    const { eventId } = (await reader.waitFor(count + 1))[count]!
+    await reader.report(eventId, 'delivered')
+    return eventId
+  }
+  for (let n = 1; n <= 3; n++) expect((await ask(gateway, donna, await next(lola, `ping ${n}`))).answer).toBe('start')
+  const withheld = await ask(gateway, donna, await next(lola, 'ping 4'))
+  expect(withheld).toMatchObject({ answer: 'withhold', rule: 'turn_cap', turnId: null })
+  expect((await ask(gateway, donna, await next(maria, 'honest'))).answer).toBe('start')
+  expect(await turnsOf(gateway)).toHaveLength(4)
+  clock.advance(Date.parse(withheld.until) - clock.now())
+  expect((await ask(gateway, donna, await next(lola, 'later'))).answer).toBe('start')
+  clock.advance(hour)
+})
+
+// D50
+test('a parked agent begins no turn', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const reset = new Date(clock.now() + hour).toISOString()
+  await gateway.call('PUT', '/v1/parked', { until: reset, reason: 'usage-limit' }, { key: donna.key })
+  const answer = await ask(gateway, donna, '01J00000000000000000000000')
+  expect(answer).toMatchObject({ answer: 'wait', rule: 'usage_limit', until: reset })
+})
