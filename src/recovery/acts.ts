@@ -8,7 +8,7 @@ import { findRecovery, saveBridgeAccount, saveRecovery } from '../registry/recov
 import { findSession } from '../registry/sessions/session-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { mayStart } from '../turns/may-start.ts'
-import { newTurn, partiesOf } from '../turns/turn.ts'
+import { newTurn, nobody } from '../turns/turn.ts'
 import { insertTurn } from '../turns/turn-store.ts'
 import type { RecoveryContext } from './context.ts'
 import { requireOwnAgent } from './parking.ts'
@@ -75,7 +75,7 @@ export async function beginAct(context: RecoveryContext, caller: Caller, epoch: 
     }
     const inFlight = { ...recovery.inFlight!, begunAt: tx.now }
     await saveRecovery(tx, { ...recovery, inFlight })
-    const about = { act: 'boot', route: recovery.bridge?.harness ?? 'unknown', ...partiesOf([]) } as const
+    const about = { act: 'boot', route: recovery.bridge?.harness ?? 'unknown', ...nobody } as const
     await insertTurn(tx, newTurn({ ...about, projectId, agentId: id }, tx.now))
     return orderOf(tx, { ...recovery, inFlight })
   })

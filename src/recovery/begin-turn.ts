@@ -7,7 +7,16 @@ import { readGates } from '../registry/recovery/gate-store.ts'
 import { findRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import { mayStart, type Refusal } from '../turns/may-start.ts'
-import { hasCaps, newTurn, type Parties, partiesOf, reachedCap, type Turn, type TurnOutcome } from '../turns/turn.ts'
+import {
+  hasCaps,
+  newTurn,
+  nobody,
+  type Parties,
+  partiesOf,
+  reachedCap,
+  type Turn,
+  type TurnOutcome,
+} from '../turns/turn.ts'
 import { endTurn, insertTurn, recentTurns } from '../turns/turn-store.ts'
 import { findWakeRange, type WakeRange } from '../wakes/store/wake-range.ts'
 import type { RecoveryContext } from './context.ts'
@@ -25,7 +34,7 @@ interface TurnInput {
 }
 
 /**
- * Asks for a turn, and books it if it may begin: a program of an agent calls it immediately before it begins a turn or starts a process.
+ * Asks for a turn, and books it if it may begin: a program of an agent calls it immediately before it begins a turn or a harness.
  * Two that ask for the same mail at once get one turn. Errors: `forbidden`, `agent-not-found`. Source: D53.
  */
 export async function beginTurn(
@@ -41,7 +50,7 @@ export async function beginTurn(
     }
     const { now } = tx
     const wake = await findWakeRange(tx, agentId, eventId)
-    const parties = wake ? await partiesOfWake(tx, caller, wake) : partiesOf([])
+    const parties = wake ? await partiesOfWake(tx, caller, wake) : nobody
     const [recovery, { effective: gate }, recent] = await Promise.all([
       findRecovery(tx, agentId, projectId),
       readGates(tx, projectId, agentId),

@@ -4,6 +4,7 @@ import { findRecovery } from '../registry/recovery/recovery-store.ts'
 import { newestLiveSession, pageEndedSessions } from '../registry/sessions/session-lists.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Facts, NudgeRoute, Trouble } from '../turns/facts.ts'
+import { findReachedCap } from '../turns/turn-store.ts'
 import { readRoutes } from '../wakes/read/routes.ts'
 import { isProof, type RouteRecord } from '../wakes/rules/route-choice.ts'
 import { isArrival } from '../words/receipts.ts'
@@ -38,8 +39,11 @@ export async function readFacts(
   ])
   const [former = null, ...earlier] = ended.items
   const sessions = { session: session ?? null, former, earlier }
+  const { settings } = gates.effective
+  const cap = await findReachedCap(db, id, settings, now)
   return {
     now,
+    cap,
     trouble,
     staleRounds,
     reason,

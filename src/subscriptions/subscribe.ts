@@ -12,9 +12,15 @@ import { parkedUntilOf } from '../registry/recovery/recovery-store.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import { notConnected } from '../registry/subscriptions/status.ts'
 import { type Filters, initialWakeState, type WakeSubscription } from '../registry/subscriptions/subscription.ts'
-import { countSubscriptions, insertSubscription, listAnnouncing } from '../registry/subscriptions/subscription-store.ts'
+import {
+  countSubscriptions,
+  insertSubscription,
+  listAnnouncing,
+  listSubscriptions,
+} from '../registry/subscriptions/subscription-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { isAnnounced, mayAnnounce } from '../wakes/rules/announcers.ts'
+import { overlapsOf } from '../wakes/rules/overlaps.ts'
 import { announceWaiting } from '../wakes/store/announce-waiting.ts'
 import { operatorTriggers, signalTriggers, type Trigger } from '../words/events.ts'
 import { type HarnessTarget, liveStatus, targets } from '../words/targets.ts'
@@ -36,6 +42,14 @@ interface SubscribeInput {
   startFrom?: 'now' | undefined
 }
 
+/** The answer to who subscribes. `overlaps`: others of the agent that give the same mail a second turn. */
+interface NewSubscription {
+  readonly subscriptionId: string
+  readonly harnessTarget: HarnessTarget
+  readonly signingKey?: string
+  readonly overlaps?: readonly string[]
+}
+
 /** A harness gets the answer, and with it the signing key, before the first wake. */
 const announceAfterMs = 1_000
 
@@ -50,7 +64,7 @@ export async function subscribe(
   context: SubscriptionContext,
   caller: Caller,
   input: SubscribeInput,
-): Promise<{ subscriptionId: string; harnessTarget: HarnessTarget; signingKey?: string }> {
+): Promise<NewSubscription> {
   const { trigger, filters = {}, harnessTargetMetadata: metadata = {}, sessionId, startFrom } = input
   const harnessTarget = input.harnessTarget ?? defaultTarget(metadata)
   requireFilterSize(filters)
@@ -93,7 +107,13 @@ export async function subscribe(
       subscriptionEvent('subscription.created', caller, { id, agentId }, { harnessTarget }),
     ])
     const getsKey = signingKey !== undefined && !isGrantee(caller, agentId)
-    return { subscriptionId: id, harnessTarget, ...(getsKey ? { signingKey } : {}) }
+    const overlaps = overlapsOf(subscription, await listSubscriptions(tx, agentId))
+    return {
+      subscriptionId: id,
+      harnessTarget,
+      ...(getsKey ? { signingKey } : {}),
+      ...(overlaps.length === 0 ? {} : { overlaps }),
+    }
   })
   context.changed(result.subscriptionId)
   return result

@@ -1,10 +1,12 @@
 import { ulidFloor } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
+import type { RecoverySettings } from '../registry/recovery/gate.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { stepRows } from '../storage/delete-in-batches.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
-import { dayMs, type Parties, type Turn, type TurnOutcome } from './turn.ts'
+import type { ReachedCap } from './facts.ts'
+import { dayMs, hasCaps, nobody, type Parties, reachedCap, type Turn, type TurnOutcome } from './turn.ts'
 
 type Row = Omit<Turn, 'senders' | 'cost'> & { senders: string; cost: string | null }
 
@@ -108,6 +110,17 @@ export async function listTurns(
 /** Returns the turns of an agent within the last day, the newest first. */
 export async function recentTurns(db: Reader, agentId: string, now: number): Promise<Turn[]> {
   return (await db.all(since, { agentId, from: ulidFloor(now - dayMs), limit: countedMax })).map(fromRow)
+}
+
+/** Returns the cap that the turns of an agent have reached, for the mail of somebody. An agent without caps costs no query. */
+export async function findReachedCap(
+  db: Reader,
+  agentId: string,
+  settings: RecoverySettings,
+  now: number,
+  parties: Parties = nobody,
+): Promise<ReachedCap | null> {
+  return hasCaps(settings) ? reachedCap(settings, await recentTurns(db, agentId, now), parties, now) : null
 }
 
 /** Removes turns from before an instant (ms since the epoch). Returns how many. */

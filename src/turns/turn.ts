@@ -17,6 +17,9 @@ export interface Parties {
   readonly threadId: string | null
 }
 
+/** The parties of a turn that is about nobody's mail in particular. */
+export const nobody: Parties = { senders: [], threadId: null }
+
 /** A turn that was begun, or a process that was started, whatever its end. Instants in ms since the epoch. */
 export interface Turn extends Parties {
   readonly id: string

@@ -4,6 +4,7 @@ import { startGateway, type TestAgent, type TestGateway } from '../support/gatew
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
+import { advanceUntil } from '../wakes/acts.ts'
 
 const hour = 3_600_000
 
@@ -130,4 +131,28 @@ test('a parked agent begins no turn', async () => {
   await gateway.call('PUT', '/v1/parked', { until: reset, reason: 'usage-limit' }, { key: donna.key })
   const answer = await ask(gateway, donna, '01J00000000000000000000000')
   expect(answer).toMatchObject({ answer: 'wait', rule: 'usage_limit', until: reset })
+})
+
+test('what a cap withholds from a webhook comes as one digest when the hour is over', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  await gateway.call('PATCH', '/v1/gate', { agent: '@donna', settings: { turnsPerHour: 2 } })
+  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata: { coalesceWindow: 0 } })
+  const begun = clock.now()
+  for (let n = 1; n <= 2; n++) {
+    await mail(gateway, lola, `mail ${n}`)
+    await receiver.waitFor(n)
+  }
+  for (let n = 3; n <= 5; n++) await mail(gateway, lola, `mail ${n}`)
+  await advanceUntil(
+    clock,
+    10_000,
+    async () => receiver.wakes.length,
+    (count) => count > 2,
+  )
+  expect(clock.now() - begun).toBeGreaterThanOrEqual(hour)
+  expect(receiver.wakes[2]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 3 } })
 })

@@ -1,7 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import { sleep } from '../../lib/clock.ts'
 import { identityOf } from '../../registry/agents/identity.ts'
+import type { RecoverySettings } from '../../registry/recovery/gate.ts'
+import { readGates } from '../../registry/recovery/gate-store.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import { hasCaps } from '../../turns/turn.ts'
 import { formOf, maxInFlight } from '../rules/window.ts'
 import { Lease } from '../store/lease.ts'
 import { requeueLease } from '../store/lease-store.ts'
@@ -31,7 +34,8 @@ export async function runSubscription(
   const lease = new Lease(subscription, owner, context.clock.now())
   const leased = { context, subscription, lease, ...control }
   try {
-    return await work({ identity: await readIdentity(context, subscription.agentId), ...leased })
+    const identity = await readIdentity(context, subscription.agentId)
+    return await work({ identity, capped: await readCaps(context, subscription), ...leased })
   } catch (error) {
     context.log.error({ err: error, subscriptionId: subscription.id }, 'wake.run_failed')
     return recover(leased)
@@ -68,6 +72,14 @@ async function sendPending(run: Run, sender: Sender, reader: PendingReader): Pro
     case 'leading':
       return sendLeading(run, sender)
   }
+}
+
+/** Caps bind what the gateway itself sends for a turn. */
+async function readCaps({ db }: RunContext, subscription: Subscription): Promise<RecoverySettings | undefined> {
+  const { kind, projectId, agentId } = subscription
+  if (kind === 'push' || subscription.harnessTarget !== 'a2a-webhook') return undefined
+  const { settings } = (await readGates(db, projectId, agentId)).effective
+  return hasCaps(settings) ? settings : undefined
 }
 
 async function readIdentity({ db, identities }: RunContext, agentId: string): Promise<string> {

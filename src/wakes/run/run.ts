@@ -1,12 +1,16 @@
 import type { Core } from '../../log/core.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
+import type { RecoverySettings } from '../../registry/recovery/gate.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
+import { mayStart } from '../../turns/may-start.ts'
+import { findReachedCap } from '../../turns/turn-store.ts'
 import type { Channels } from '../channel.ts'
 import type { FindDelivered } from '../read/pending.ts'
 import type { FindWaiting } from '../read/waiting.ts'
 import type { Lease } from '../store/lease.ts'
+import { resumeWithDigest } from '../store/lease-progress.ts'
 import { leaseMs, renewLease, requeueLease } from '../store/lease-store.ts'
 import type { Recorder } from './recorder.ts'
 
@@ -46,6 +50,8 @@ export interface Run extends RunControl {
   /** The agent that is woken: `@donna`. */
   readonly identity: string
   readonly lease: Lease
+  /** The settings of its agent, where they have a cap of turns. */
+  readonly capped: RecoverySettings | undefined
 }
 
 /** Renews the lease of a run. Returns false when the run stops, or the lease was lost. */
@@ -54,6 +60,23 @@ export async function renew({ context, lease, signal }: Run): Promise<boolean> {
   const isOurs = await context.db.transaction((tx) => renewLease(tx, lease, tx.now + leaseMs))
   if (!isOurs) lease.lose()
   return isOurs
+}
+
+/**
+ * Asks for the turn that a wake begins. Returns false when it may not begin now: the run has ended, and what waits goes as one digest once
+ * it may. A program asks for its own turns; who reads notifications begins none. Source: D53.
+ */
+export async function mayWake(run: Run): Promise<boolean> {
+  const { context, subscription, lease, capped } = run
+  if (!capped) return true
+  const now = context.clock.now()
+  await context.recorder.settled(lease)
+  const cap = await findReachedCap(context.db, subscription.agentId, capped, now)
+  const verdict = mayStart('wake', { now, recovery: { parked: null }, cap })
+  if (verdict.answer === 'start') return true
+  await context.db.transaction((tx) => resumeWithDigest(tx, lease))
+  await requeue(run, verdict.until ?? now + leaseMs)
+  return false
 }
 
 /** Ends a run before its work is done: the next lease, from `dueAt` on (ms since the epoch), continues it. */

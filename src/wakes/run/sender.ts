@@ -6,7 +6,7 @@ import { resultOf } from '../rules/recorded-result.ts'
 import { type Arrival, type Delivery, findDelivery } from '../store/delivery-store.ts'
 import type { Unfinished } from '../store/unfinished-store.ts'
 import { recordFailure } from './record-failure.ts'
-import { type Run, renew, requeue } from './run.ts'
+import { mayWake, type Run, renew, requeue } from './run.ts'
 import { Waits } from './waits.ts'
 
 /** How many deliveries of a run may wait for their record: bounds what a crash sends again. */
@@ -53,6 +53,7 @@ export class Sender {
     this.#waits.begin()
     try {
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped(none)
+      if (!(await mayWake(this.#run))) return stopped(none)
       const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
       this.#isResuming = prior !== undefined
       const decided = prior && (await this.#decided(prior))

@@ -7,7 +7,7 @@ import { address, count, line, oneOf } from '../fields.ts'
 import { namedAgent } from '../named-agent.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
-import { answerView, turnView } from './view.ts'
+import { answerView, type TurnAnswer, turnView } from './view.ts'
 
 const limitDefault = 50
 const amount = z.int({ error: 'is a number' }).min(0).max(1_000_000_000).optional()
@@ -50,7 +50,8 @@ export const turnRoutes = [
     what: 'ask for a turn',
     access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
     body: turnInput,
-    handle: async ({ caller, body }, { recovery }) => answerView(await beginTurn(recovery, caller, body)),
+    handle: async ({ caller, body }, { recovery }): Promise<TurnAnswer> =>
+      answerView(await beginTurn(recovery, caller, body)),
   }),
   route('POST /v1/turns/:id/end', {
     name: 'turns.end',

@@ -3,6 +3,7 @@ import { createFindDelivered } from '../../../mailbox/delivery/already-delivered
 import { identitiesOf, identityOf } from '../../../registry/agents/identity.ts'
 import { type Caller, operates } from '../../../registry/callers/caller.ts'
 import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
+import { listSubscriptions } from '../../../registry/subscriptions/subscription-store.ts'
 import type { SubscriptionContext } from '../../../subscriptions/context.ts'
 import { listOwnSubscriptions, requireSubscription } from '../../../subscriptions/read.ts'
 import { replayDeliveries } from '../../../subscriptions/replay.ts'
@@ -12,6 +13,7 @@ import { subscribe } from '../../../subscriptions/subscribe.ts'
 import { unsubscribe } from '../../../subscriptions/unsubscribe.ts'
 import { updateSubscription } from '../../../subscriptions/update.ts'
 import { listUnsent } from '../../../wakes/read/non-wakes.ts'
+import { overlapsOf } from '../../../wakes/rules/overlaps.ts'
 import { readDeliveryPage } from '../../../wakes/store/delivery-store.ts'
 import { readRetrying } from '../../../wakes/store/retrying-store.ts'
 import { listMax, nextToken, positionToken, readPosition } from '../page.ts'
@@ -64,7 +66,7 @@ export const wakeSubscriptionRoutes = [
       const now = clock.now()
       const retrying = await readRetrying(db, items)
       const viewOf = (item: WakeSubscription) =>
-        subscriptionView(item, identity(item.agentId), prunedTo, now, retrying.get(item.id))
+        subscriptionView(item, identity(item.agentId), prunedTo, now, retrying.get(item.id), overlapsOf(item, items))
       const subscriptions = items.map(viewOf)
       return { subscriptions, nextPageToken: nextToken(items, more, positionToken) }
     },
@@ -179,5 +181,6 @@ async function view({ db, clock }: SubscriptionContext, subscription: WakeSubscr
   const { prunedTo } = await logBounds(db, subscription.projectId)
   const identity = await identityOf(db, subscription.agentId)
   const retrying = await readRetrying(db, [subscription])
-  return subscriptionView(subscription, identity, prunedTo, clock.now(), retrying.get(subscription.id))
+  const overlaps = overlapsOf(subscription, await listSubscriptions(db, subscription.agentId))
+  return subscriptionView(subscription, identity, prunedTo, clock.now(), retrying.get(subscription.id), overlaps)
 }

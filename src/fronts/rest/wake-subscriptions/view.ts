@@ -38,6 +38,8 @@ export interface SubscriptionView {
   readonly streamCapabilities?: readonly string[]
   /** Present while its receiver is away and is tried again. */
   readonly retrying?: Retrying
+  /** Other subscriptions of its agent that give the same mail a second turn; in a list, those of the same page. */
+  readonly overlaps?: readonly string[]
   readonly failedInARow: number
   readonly cursorLogId: number
   /** Present if events after the cursor were pruned: events up to this logId are no longer kept. */
@@ -56,6 +58,8 @@ export interface NewSubscriptionView {
   readonly subscriptionId: string
   readonly harnessTarget: HarnessTarget
   readonly signingKey?: string
+  /** Other subscriptions of the agent that give the same mail a second turn. */
+  readonly overlaps?: readonly string[]
 }
 
 export interface ChangedSubscriptionView {
@@ -138,6 +142,7 @@ export function subscriptionView(
   prunedTo: number,
   now: number,
   retrying: Retrying | undefined,
+  overlaps: readonly string[],
 ): SubscriptionView {
   const [previous] = signingFormerKeys(subscription, now)
   return {
@@ -152,6 +157,7 @@ export function subscriptionView(
     ...(subscription.sessionId === null ? {} : { sessionId: subscription.sessionId }),
     ...(subscription.streamCapabilities.length === 0 ? {} : { streamCapabilities: subscription.streamCapabilities }),
     ...(retrying === undefined ? {} : { retrying }),
+    ...(overlaps.length === 0 ? {} : { overlaps }),
     failedInARow: subscription.failedInARow,
     cursorLogId: subscription.cursorLogId,
     ...(isOvertaken(subscription, prunedTo) ? { earliestLogId: prunedTo } : {}),
