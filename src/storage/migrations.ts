@@ -25,18 +25,15 @@ export interface AppliedMigration {
   readonly build?: string | null
 }
 
-/** A store as it is found. */
-export interface FoundSchema {
-  /** In the order of their numbers. */
-  readonly applied: readonly AppliedMigration[]
-  /** A line for each column of each table and index: its name first, then what the engine says of the column. Read only where a hash is missing. */
-  readonly columns: readonly string[]
-}
-
 /** The hash of the columns that the first migration makes. A store from before hashes were kept is known by them. */
 const firstColumns: Readonly<Record<Engine, string>> = {
   sqlite: '08c5881ff5e92ce2ceef9def8ede38bfaee552c4c9299bb4a890c87e6c8168b0',
   postgres: '52977b837217205337727f3219ac96bfb79e49e9e4d2f21549b9b89cb9b81d6c',
+}
+
+const newPlaces: Readonly<Record<Engine, string>> = {
+  sqlite: 'name another data directory (--data-dir, ROUSE_DATA_DIR)',
+  postgres: 'name an empty database (ROUSE_DATABASE_URL)',
 }
 
 /** Returns the numbered migrations of this build, in order. */
@@ -49,52 +46,55 @@ export function ownMigrations(engine: Engine): Migration[] {
   })
 }
 
-/** Returns whether a store was last migrated by a build that kept no hashes. Its columns are needed to know it. */
+/** Returns whether a store was migrated by a build that kept no hashes. Then `columns` are needed to know it. */
 export const lacksHash = (applied: readonly AppliedMigration[]): boolean => applied.some(({ hash }) => !hash)
 
-/** Returns the migrations that a store does not have yet. Throws when its schema is not one that this build can serve. */
-export function pendingMigrations(engine: Engine, own: readonly Migration[], found: FoundSchema): Migration[] {
-  const refusal = refusalOf(engine, own, found)
-  if (refusal !== undefined) throw new Error(refusal)
-  return own.filter(({ version }) => !found.applied.some((row) => row.version === version))
+/**
+ * Returns the migrations that a store does not have yet. Throws when its schema is not one that this build can serve.
+ * @param applied in the order of their numbers
+ * @param columns a line for each column of each table and index: its name first, then what the engine says of the column
+ */
+export function pendingMigrations(
+  engine: Engine,
+  own: readonly Migration[],
+  applied: readonly AppliedMigration[],
+  columns: readonly string[],
+): Migration[] {
+  const [first, newest] = [applied[0], applied.at(-1)]
+  if (!first || !newest) return [...own]
+  const other = applied.find(({ version, hash }) => own.find((one) => one.version === version)?.hash !== hash)
+  const again = `Start the build that last served it, or begin a new store: ${newPlaces[engine]}.`
+  if (!first.hash) {
+    const lost = `This build does not read it, and no command carries its data over. ${again}`
+    if (first.name !== own[0]!.name)
+      throw new Error(
+        `The store is of an older counting of schemas: it ends with ${newest.name}, of ${dayOf(newest)}. ${lost}`,
+      )
+    if (newest !== first || columnsHash(own[0]!, columns) !== firstColumns[engine])
+      throw new Error(
+        `The store was made on ${dayOf(first)}, by an older build whose ${first.name} had other tables. ${lost}`,
+      )
+  } else if (other) {
+    const last = own.at(-1)!
+    const here = `this build (${readVersion()})`
+    const builder = newest.build ? `Rouse ${newest.build}` : 'another build'
+    throw new Error(
+      other.version > last.version
+        ? `The store is newer than ${here}: ${builder} migrated it to ${newest.name}, and this build ends with ${last.name}. Start that build or a newer one, or restore a copy of the store from before.`
+        : `The store has another ${other.name} than ${here}: ${builder} migrated it on ${dayOf(newest)}. ${again}`,
+    )
+  }
+  return own.filter(({ version }) => applied.every((row) => row.version !== version))
 }
 
-/** Returns the hash of those columns that are of a table or an index that a migration makes: others may have added some of their own. */
-export function columnsHash({ text }: Migration, columns: readonly string[]): string {
+/** The columns of other tables and indexes are left out: other programs may have made some. */
+function columnsHash({ text }: Migration, columns: readonly string[]): string {
   const made = new Set(Array.from(text.matchAll(/^create (?:unique )?(?:table|index) (\w+)/gm), ([, name]) => name))
   const lines = columns.filter((line) => made.has(line.slice(0, line.indexOf(' '))))
   return sha256(lines.sort().join('\n'))
 }
 
-function refusalOf(engine: Engine, own: readonly Migration[], { applied, columns }: FoundSchema): string | undefined {
-  const [first] = applied
-  const newest = applied.at(-1)
-  if (!first || !newest) return undefined
-  const beginAgain = `Start the build that last served it, or begin a new store: ${
-    engine === 'sqlite'
-      ? 'name another data directory (--data-dir, ROUSE_DATA_DIR)'
-      : 'name an empty database (ROUSE_DATABASE_URL)'
-  }.`
-  if (!first.hash) {
-    if (first.name !== own[0]!.name) {
-      return `The store is of an older counting of schemas: it ends with ${newest.name}, of ${dayOf(newest)}. This build does not read it, and no command carries its data over. ${beginAgain}`
-    }
-    if (newest.version > first.version || columnsHash(own[0]!, columns) !== firstColumns[engine]) {
-      return `The store was made on ${dayOf(first)}, by an older build whose ${first.name} had other tables. This build does not read it, and no command carries its data over. ${beginAgain}`
-    }
-    return undefined
-  }
-  const other = applied.find(({ version, hash }) => own.find((one) => one.version === version)?.hash !== hash)
-  if (!other) return undefined
-  const builder = other.build ? `Rouse ${other.build}` : 'another build'
-  const here = `this build (${readVersion()})`
-  if (other.version > own.at(-1)!.version) {
-    return `The store is newer than ${here}: ${builder} applied ${other.name} to it, and this build ends with ${own.at(-1)!.name}. Start that build or a newer one, or restore a copy of the store from before.`
-  }
-  return `The store has another schema ${other.version} than ${here}: ${builder} applied its own ${other.name} on ${dayOf(other)}. ${beginAgain}`
-}
-
-const dayOf = ({ applied_at }: AppliedMigration): string => new Date(Number(applied_at)).toISOString().slice(0, 10)
+const dayOf = ({ applied_at }: AppliedMigration): string => new Date(applied_at).toISOString().slice(0, 10)
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')

@@ -30,7 +30,7 @@ const row = (migration: typeof first, fields: Partial<AppliedMigration> = {}): A
   ...fields,
 })
 const pending = (applied: AppliedMigration[]) =>
-  pendingMigrations('sqlite', [first, second], { applied, columns: [] }).map(({ version }) => version)
+  pendingMigrations('sqlite', [first, second], applied, []).map(({ version }) => version)
 
 test('a store gets what it does not have yet', () => {
   expect(pending([])).toEqual([1, 2])
@@ -42,19 +42,19 @@ test.each<[what: string, applied: AppliedMigration[], message: RegExp]>([
   [
     'a newer store',
     [row(first), row(second), row({ ...first, version: 3, name: '0003_c.sql', hash: 'c' })],
-    /^The store is newer than this build \(0\.1\.0\S*\): Rouse 0\.1\.0\+1c4f6c1b applied 0003_c\.sql to it, and this build ends with 0002_b\.sql\. Start that build or a newer one, or restore a copy of the store from before\.$/,
+    /^The store is newer than this build \(0\.1\.0\S*\): Rouse 0\.1\.0\+1c4f6c1b migrated it to 0003_c\.sql, and this build ends with 0002_b\.sql\. Start that build or a newer one, or restore a copy of the store from before\.$/,
   ],
   [
     'a newer store of a build that is not known, with a number of the old counting',
     [row(first), row(second), row({ ...first, version: 28, name: '0028_c.sql', hash: 'c' }, { build: null })],
-    /^The store is newer .*: another build applied 0028_c\.sql/,
+    /^The store is newer .*: another build migrated it to 0028_c\.sql/,
   ],
   [
     'the same number with another text',
     [row(first), row(second, { hash: 'x' })],
-    /^The store has another schema 2 than this build \(.*\): Rouse 0\.1\.0\+1c4f6c1b applied its own 0002_b\.sql on 2026-12-24\. Start the build .* name another data directory/,
+    /^The store has another 0002_b\.sql than this build \(.*\): Rouse 0\.1\.0\+1c4f6c1b migrated it on 2026-12-24\. Start the build .* name another data directory/,
   ],
-  ['another first schema', [row(first, { hash: 'x' })], /^The store has another schema 1 than this build/],
+  ['another first schema', [row(first, { hash: 'x' })], /^The store has another 0001_a\.sql than this build/],
   [
     'the old counting',
     [row(first, { name: '0001_initial.sql', hash: null }), row({ ...first, version: 28, name: '0028_z.sql' })],
@@ -71,7 +71,7 @@ test.each<[what: string, applied: AppliedMigration[], message: RegExp]>([
 
 test('the remedy for a shared store names its database', () => {
   const applied = [row(first, { hash: 'x' })]
-  expect(() => pendingMigrations('postgres', [first], { applied, columns: [] })).toThrow(
+  expect(() => pendingMigrations('postgres', [first], applied, [])).toThrow(
     /begin a new store: name an empty database \(ROUSE_DATABASE_URL\)\.$/,
   )
 })
@@ -130,6 +130,6 @@ test('a store of a newer build is refused with the version that made it so, and 
   migrate(raw, 1, [...ownMigrations('sqlite'), laterMigration])
   raw.close()
   for (const _ of ['once', 'again']) {
-    expect(open).toThrow(/^The store is newer than this build \(0\.\S+\): Rouse 0\.\S+ applied 9998_later\.sql to it/)
+    expect(open).toThrow(/^The store is newer than this build \(0\.\S+\): Rouse 0\.\S+ migrated it to 9998_later\.sql/)
   }
 })

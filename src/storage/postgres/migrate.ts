@@ -50,11 +50,6 @@ export async function migrate(url: string, now: number, own = ownMigrations('pos
   }
 }
 
-/** Lines of `FoundSchema`. */
-export async function columnsOf(connection: Connection): Promise<string[]> {
-  return (await connection.query(columnsSql)).rows.map(({ line }) => line)
-}
-
 /** `isKnown`: every migration that the store has is there with its hash. */
 async function compare(
   connection: Connection,
@@ -62,8 +57,8 @@ async function compare(
 ): Promise<{ pending: Migration[]; isKnown: boolean }> {
   const applied = await appliedTo(connection)
   const isKnown = applied !== undefined && !lacksHash(applied)
-  const columns = applied === undefined || isKnown ? [] : await columnsOf(connection)
-  return { pending: pendingMigrations('postgres', own, { applied: applied ?? [], columns }), isKnown }
+  const columns = isKnown ? [] : (await connection.query(columnsSql)).rows.map(({ line }) => line)
+  return { pending: pendingMigrations('postgres', own, applied ?? [], columns), isKnown }
 }
 
 /** Undefined: the store is new. */

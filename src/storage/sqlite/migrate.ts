@@ -13,8 +13,8 @@ const columnsSql = `select relation.name || ' ' || item.name || ' ' || item.type
  */
 export function migrate(database: Sqlite.Database, now: number, own = ownMigrations('sqlite')): void {
   const applied = appliedTo(database)
-  const columns = lacksHash(applied) ? columnsOf(database) : []
-  const pending = pendingMigrations('sqlite', own, { applied, columns })
+  const columns = lacksHash(applied) ? (database.prepare(columnsSql).pluck().all() as string[]) : []
+  const pending = pendingMigrations('sqlite', own, applied, columns)
   if (pending.length === 0 && !lacksHash(applied)) return
   database.transaction(() => noteHashes(database, own[0]!.hash))()
   for (const { version, name, text, hash } of pending) {
@@ -27,9 +27,6 @@ export function migrate(database: Sqlite.Database, now: number, own = ownMigrati
   }
 }
 
-/** Lines of `FoundSchema`. */
-export const columnsOf = (database: Sqlite.Database): string[] => database.prepare(columnsSql).pluck().all() as string[]
-
 function appliedTo(database: Sqlite.Database): AppliedMigration[] {
   const isNew = database.pragma('table_info(schema_migration)', { simple: true }) === undefined
   return isNew ? [] : (database.prepare('select * from schema_migration order by version').all() as AppliedMigration[])
@@ -40,11 +37,9 @@ function noteHashes(database: Sqlite.Database, firstHash: string): void {
   database.exec(
     'create table if not exists schema_migration (version integer primary key, name text not null, applied_at integer not null, hash text, build text)',
   )
-  const names = database.prepare("select name from pragma_table_info('schema_migration')").pluck().all()
-  if (!names.includes('hash')) {
-    database.exec(
-      'alter table schema_migration add column hash text; alter table schema_migration add column build text',
-    )
+  const [row = { hash: null }] = database.prepare('select * from schema_migration').all() as object[]
+  if (!('hash' in row)) {
+    for (const column of ['hash', 'build']) database.exec(`alter table schema_migration add column ${column} text`)
   }
   database.prepare('update schema_migration set hash = ? where hash is null').run(firstHash)
 }

@@ -45,7 +45,7 @@ test('a store of a newer build is refused with the version that made it so', asy
   const url = await freshUrl()
   await migrate(url, 1, later)
   await expect(open(url)).rejects.toThrow(
-    /^The store is newer than this build \(0\.\S+\): Rouse 0\.\S+ applied 9998_later\.sql to it/,
+    /^The store is newer than this build \(0\.\S+\): Rouse 0\.\S+ migrated it to 9998_later\.sql/,
   )
 })
 
