@@ -122,6 +122,18 @@ test('a migration that fails leaves nothing of itself, and the next start contin
   raw.close()
 })
 
+test('a table of migrations that an earlier start left empty is completed', () => {
+  const raw = new Sqlite(':memory:')
+  raw.exec(
+    'create table schema_migration (version integer primary key, name text not null, applied_at integer not null)',
+  )
+  migrate(raw, 1)
+  expect(raw.prepare('select hash from schema_migration').pluck().all()).toEqual(
+    ownMigrations('sqlite').map(({ hash }) => hash),
+  )
+  raw.close()
+})
+
 test('a store of a newer build is refused with the version that made it so, and its lock is free again', async () => {
   using directory = dataDirectory()
   const open = () => SqliteDatabase.open(directory.path, systemClock)

@@ -3,7 +3,6 @@ import { exitCodes, isFault, Refused, Reported } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { AnswerOf, TaskSummaryView } from '../../client/route-types.ts'
-import type { JsonObject } from '../../lib/json.ts'
 import { type ListName, type Status, statusText } from '../output/status-view.ts'
 import { askingStates } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
@@ -71,14 +70,14 @@ function countsOf(words: readonly string[]): Record<string, number> {
 const isTripped = ({ nudges, restarts }: Gate): boolean => nudges === 'tripped' || restarts === 'tripped'
 
 /** Returns the version of the gateway, and the parts that it lacks; undefined: it is ready. */
-async function readinessOf(gateway: GatewayClient): Promise<{ version: string | undefined; lacks?: string }> {
-  const versionIn = ({ version }: JsonObject) => (typeof version === 'string' ? version : undefined)
+async function readinessOf(gateway: GatewayClient): Promise<{ version: unknown; lacks?: string }> {
   try {
-    return { version: versionIn(await gateway.request('GET', '/readyz')) }
+    const { version } = await gateway.request('GET', '/readyz')
+    return { version }
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     const lacks = lackText(error).replace(/^: /, '') || 'it does not say what it lacks'
-    return { version: versionIn(error.problem), lacks }
+    return { version: error.problem.version, lacks }
   }
 }
 

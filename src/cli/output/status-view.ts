@@ -15,7 +15,8 @@ export type ListName = 'subscriptions' | 'recovery' | 'waiting'
 /** The findings of `rouse status`, which it prints with `--json`. Lists that the key may not read are empty. */
 export interface Status {
   readonly gateway: { readonly url: string; readonly ready: boolean; readonly lacks?: string | undefined }
-  readonly version: string | undefined
+  /** Of the gateway, as it says. */
+  readonly version: unknown
   /** The lists that the gateway could not read. They are empty here. */
   readonly unread: readonly ListName[]
   readonly identity?: string | undefined
@@ -45,7 +46,7 @@ export function statusText(io: Io, status: Status): string {
   const head =
     `${gateway.ready ? paintState(io, 'ready') : `${paintState(io, 'down')} (${plain(gateway.lacks)})`}  ${plain(gateway.url)}\n` +
     fields({
-      version: version && plain(version),
+      version: typeof version === 'string' ? plain(version) : undefined,
       project,
       'this key': identity,
       subscriptions: unlessUnread('subscriptions', counts.join(', ') || 'none'),

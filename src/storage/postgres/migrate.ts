@@ -1,8 +1,9 @@
 import pg from 'pg'
 import { readVersion } from '../../lib/version.ts'
-import { type AppliedMigration, lacksHash, type Migration, ownMigrations, pendingMigrations } from '../migrations.ts'
+import { type AppliedMigration, lacksHash, ownMigrations, pendingMigrations } from '../migrations.ts'
 import { lockSpaces } from './advisory-lock.ts'
 import { connectionOptions } from './connection-options.ts'
+import type { WriteConnection } from './write-connection.ts'
 
 const undefinedTable = '42P01'
 // The columns of an index are attributes too, with the names of the table's columns.
@@ -10,15 +11,10 @@ const columnsSql = `select c.relname || ' ' || a.attnum || ' ' || a.attname || '
   from pg_class c join pg_attribute a on a.attrelid = c.oid
   where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'i') and a.attnum > 0 and not a.attisdropped`
 
-/** The part of a connection that is needed here. */
-interface Connection {
-  query(text: string): Promise<pg.QueryResult>
-}
-
-/** Returns whether the store has every migration of this build. Throws when this build cannot serve it. */
-export async function isMigrated(connection: Connection): Promise<boolean> {
-  const { pending, isKnown } = await compare(connection, ownMigrations('postgres'))
-  return pending.length === 0 && isKnown
+/** Returns whether the store has every migration of this build, each with its hash. Throws when this build cannot serve it. */
+export async function isMigrated(connection: WriteConnection): Promise<boolean> {
+  const applied = await appliedTo(connection)
+  return !lacksHash(applied) && pendingMigrations('postgres', ownMigrations('postgres'), applied, []).length === 0
 }
 
 /**
@@ -33,8 +29,10 @@ export async function migrate(url: string, now: number, own = ownMigrations('pos
   try {
     await requireUnicode(client)
     await client.query('select pg_advisory_lock($1, hashtext(current_schema()))', [lockSpaces.migration])
-    const { pending, isKnown } = await compare(client, own)
-    if (!isKnown) await noteHashes(client, own[0]!.hash)
+    const { rows } = await client.query(columnsSql)
+    const columns = rows.map(({ line }) => line)
+    const pending = pendingMigrations('postgres', own, await appliedTo(client), columns)
+    await noteHashes(client, own[0]!.hash)
     for (const { version, name, text, hash } of pending) {
       await client.query('begin')
       await client.query(text)
@@ -50,23 +48,11 @@ export async function migrate(url: string, now: number, own = ownMigrations('pos
   }
 }
 
-/** `isKnown`: every migration that the store has is there with its hash. */
-async function compare(
-  connection: Connection,
-  own: readonly Migration[],
-): Promise<{ pending: Migration[]; isKnown: boolean }> {
-  const applied = await appliedTo(connection)
-  const isKnown = applied !== undefined && !lacksHash(applied)
-  const columns = isKnown ? [] : (await connection.query(columnsSql)).rows.map(({ line }) => line)
-  return { pending: pendingMigrations('postgres', own, applied ?? [], columns), isKnown }
-}
-
-/** Undefined: the store is new. */
-async function appliedTo(connection: Connection): Promise<AppliedMigration[] | undefined> {
+async function appliedTo(connection: pg.Client | WriteConnection): Promise<AppliedMigration[]> {
   try {
     return (await connection.query('select * from schema_migration order by version')).rows
   } catch (error) {
-    if ((error as { code?: string }).code === undefinedTable) return undefined
+    if ((error as { code?: string }).code === undefinedTable) return []
     throw error
   }
 }

@@ -37,9 +37,9 @@ function noteHashes(database: Sqlite.Database, firstHash: string): void {
   database.exec(
     'create table if not exists schema_migration (version integer primary key, name text not null, applied_at integer not null, hash text, build text)',
   )
-  const [row = { hash: null }] = database.prepare('select * from schema_migration').all() as object[]
-  if (!('hash' in row)) {
-    for (const column of ['hash', 'build']) database.exec(`alter table schema_migration add column ${column} text`)
+  const columns = database.prepare("select name from pragma_table_info('schema_migration')").pluck().all()
+  for (const column of ['hash', 'build'].filter((name) => !columns.includes(name))) {
+    database.exec(`alter table schema_migration add column ${column} text`)
   }
   database.prepare('update schema_migration set hash = ? where hash is null').run(firstHash)
 }
