@@ -16,6 +16,9 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
+COPY scripts scripts
+# Shown with the version: docker build --build-arg COMMIT="$(git rev-parse HEAD)" .
+ARG COMMIT=
 RUN npm run build
 
 FROM ${NODE} AS gateway

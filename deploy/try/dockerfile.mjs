@@ -40,6 +40,7 @@ export async function buildStage(stage, context, outer) {
       image.workdir = rest
       mkdirSync(within(rest), { recursive: true })
     },
+    ARG: (rest) => acts.ENV(rest),
     ENV: (rest) => Object.assign(image.env, Object.fromEntries(rest.split(/\s+/).map((pair) => pair.split(/=(.*)/s)))),
     USER: (rest) => {
       image.user = rest

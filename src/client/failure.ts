@@ -37,6 +37,13 @@ export class Refused extends Error {
   }
 }
 
+/** True for what the key may not see, or what is not there. */
+export const isHidden = (error: unknown): boolean =>
+  error instanceof Refused && [403, 404].includes(Number(error.problem.status))
+
+/** True when the gateway is at fault, or its store: it says nothing about what was asked. */
+export const isFault = (error: unknown): boolean => error instanceof Refused && Number(error.problem.status) >= 500
+
 /** Nothing answered at the gateway's address. */
 export class Unreachable extends Error {
   constructor(url: string, reason: string) {

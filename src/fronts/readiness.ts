@@ -1,10 +1,12 @@
 import type { Clock } from '../lib/clock.ts'
+import { readVersion } from '../lib/version.ts'
 import type { Logger } from '../logger/logger.ts'
 
 /** A store that takes longer than this for one row counts as down. Callers want an answer within a few seconds. */
 const answerMaxMs = 2_000
 /** However often it is requested, the store sees one read and one write a second. */
 const freshMs = 1_000
+const version = readVersion()
 
 interface ReadinessChecks {
   /** Reject when the store does not read, or does not write. */
@@ -33,7 +35,7 @@ function isReady({ store, writes, dispatcher, clock }: Readiness): boolean {
 export async function readinessOf(probe: ReadinessProbe, stopping: AbortSignal) {
   const found = await probe.check()
   const ready = isReady(found) && !stopping.aborted
-  const body = { status: ready ? ('ready' as const) : ('not-ready' as const), ...found }
+  const body = { status: ready ? ('ready' as const) : ('not-ready' as const), version, ...found }
   return { status: ready ? 200 : 503, body }
 }
 

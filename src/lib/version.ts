@@ -1,9 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
-/** The version in package.json, which lies two folders up both in `src` and in `dist`. */
+/**
+ * `0.1.0+1c4f6c1b`: the version in package.json, which lies two folders up both in `src` and in `dist`, and the commit that a build notes
+ * in `dist` (`scripts/note-commit.mjs`). The version alone where none is known, and from the sources.
+ */
 export function readVersion(): string {
   const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
   }
-  return manifest.version
+  const noted = new URL('../commit', import.meta.url)
+  return existsSync(noted) ? `${manifest.version}+${readFileSync(noted, 'utf8').trim()}` : manifest.version
 }

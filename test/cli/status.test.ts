@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { readVersion } from '../../src/lib/version.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { problem, startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
@@ -27,6 +29,7 @@ test('status shows on one screen of 80 columns what needs a person', async () =>
     ({ stdout }) => /degraded/.test(stdout),
   )
   expect(stdout).toMatch(new RegExp(`^ready {2}${gateway.url}\n`))
+  expect(stdout).toContain(`version:        ${readVersion()}\n`)
   expect(stdout).toMatch(/subscriptions: +1 degraded\n/)
   expect(stdout).toMatch(/@donna +degraded +http-404/)
   expect(stdout).toMatch(/@donna +parked +spend-cap, until a person acts\n/)
@@ -38,6 +41,8 @@ test('status shows on one screen of 80 columns what needs a person', async () =>
   const json = JSON.parse((await run(['status', '--json'], as(gateway))).stdout)
   expect(json).toMatchObject({
     gateway: { ready: true },
+    version: readVersion(),
+    unread: [],
     agents: [{ agent: '@donna' }, { agent: '@mike' }],
     waitingCount: 2,
   })
@@ -51,6 +56,25 @@ test('status of a gateway that is not ready says what it lacks, and exits with 1
   const { code, stdout } = await run(['status', '--url', gateway.url])
   expect(code).toBe(1)
   expect(stdout).toMatch(/^down \(store and writes down\) {2}http/)
+})
+
+test('what the gateway cannot read is not shown as nothing', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  await gateway.send('donna', 'Not begun')
+  await besideStore(gateway.dataDir, 'alter table task rename to misplaced')
+  const { code, stdout } = await run(['status'], as(gateway), { columns: 80 })
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/subscriptions: +none\n/)
+  expect(stdout).toMatch(/waiting: +unknown: the gateway cannot read it, and its log has the reason\n/)
+  expect(JSON.parse((await run(['status', '--json'], as(gateway))).stdout)).toMatchObject({
+    unread: expect.arrayContaining(['waiting']),
+  })
+  for (const argv of [['inbox'], ['who'], ['needs'], ['task', 'show', 'abcdef12']]) {
+    const { code, stdout, stderr } = await run(argv, as(gateway, argv[0] === 'inbox' ? donna : undefined))
+    expect([code, stdout], argv[0]).toEqual([1, ''])
+    expect(stderr).toContain('Internal error')
+  }
 })
 
 test('inbox shows the questions of the tasks of its reader, and answer answers one', async () => {

@@ -15,7 +15,7 @@ const volatile: readonly { name: string; pattern: RegExp }[] = [
   { name: 'hash', pattern: /(?<=["#])[A-Za-z0-9_-]{43}(?=\\?")/ },
   // The name of a subscription in the ids of the events of an MCP session's stream.
   { name: 'subscription', pattern: /(?<=\.)[0-9a-f]{12}(?=-[0-9a-z])/ },
-  { name: 'version', pattern: /(?<="title": "Rouse",\s+"version": ")[^"]+/ },
+  { name: 'version', pattern: /(?<=(?:"title": "Rouse"|"ready"),\s+"version": ")[^"]+/ },
   // A body that is too large, which nobody wants to read.
   { name: 'long-text', pattern: /x{1000,}/ },
   { name: 'port', pattern: /(?<=127\.0\.0\.1:)\d{4,5}/ },

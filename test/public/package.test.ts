@@ -61,6 +61,10 @@ test('nothing in it is dead: no source maps, no tests, no secrets, no types that
   expect(types.filter((name) => name !== 'dist/index.d.ts' && !name.startsWith('dist/public/'))).toEqual([])
 })
 
+test.runIf(freshBuild() && existsSync(join(root, 'dist/commit')))('its version names the commit of its build', () => {
+  expect(readFileSync(join(installed, 'dist/commit'), 'utf8')).toMatch(/^[\da-f]{8}\n$/)
+})
+
 test('package.json says what it is, names no address that does not exist, and its entries are there', () => {
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
   expect(manifest).toMatchObject({ name: 'rouse', license: 'Apache-2.0', type: 'module' })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readVersion } from '../../src/lib/version.ts'
 import type { Logger } from '../../src/logger/logger.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -10,7 +11,14 @@ test('health needs no key, reports what is ready, and answers HEAD', async () =>
   await using gateway = await startGateway()
   const rest = restAs(gateway, null)
   await rest.get('/healthz').expect(200, { status: 'ok' })
-  await rest.get('/readyz').expect(200, { status: 'ready', store: true, writes: true, dispatcher: true, clock: true })
+  await rest.get('/readyz').expect(200, {
+    status: 'ready',
+    version: readVersion(),
+    store: true,
+    writes: true,
+    dispatcher: true,
+    clock: true,
+  })
   await rest.head('/healthz').expect(200)
 })
 

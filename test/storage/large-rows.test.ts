@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { migrate } from '../../src/storage/sqlite/sqlite-database.ts'
+import { migrate } from '../../src/storage/sqlite/migrate.ts'
 
 /** The tables whose rows may have more than 64 KiB, with their large columns. */
 const large = {

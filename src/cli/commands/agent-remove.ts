@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { Refused, UsageError } from '../../client/failure.ts'
+import { isHidden, UsageError } from '../../client/failure.ts'
 import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { isTerminal, taskStates } from '../../words/task-states.ts'
@@ -33,13 +33,13 @@ export function registerAgentRemove(parent: Command, io: Io): void {
 
 const openStates = taskStates.filter((state) => !isTerminal(state))
 
-/** The tasks that the agent has not finished. None where the gateway refuses: it refuses the removal too, or the agent is gone. */
+/** The tasks that the agent has not finished. None where the key may not see them: it may not remove the agent either, or the agent is gone. */
 async function countOpenTasks(gateway: GatewayClient, handle: string): Promise<number> {
   try {
     const pages = await Promise.all(openStates.map((state) => tasksIn(gateway, handle, state)))
     return pages.reduce((sum, { totalSize }) => sum + totalSize, 0)
   } catch (error) {
-    if (error instanceof Refused) return 0
+    if (isHidden(error)) return 0
     throw error
   }
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { exitCodes, Refused, Reported } from '../../client/failure.ts'
+import { exitCodes, isFault, Refused, Reported } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { AnswerOf, TaskSummaryView } from '../../client/route-types.ts'
-import { type Status, statusText } from '../output/status-view.ts'
+import { type ListName, type Status, statusText } from '../output/status-view.ts'
 import { askingStates } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 import { readable, readableSubscriptions, readableTasks } from '../run/read-lists.ts'
@@ -22,16 +22,25 @@ export function registerStatus(parent: Command, io: Io): void {
     'rouse status --json | jq .waiting',
   ]).action(async (_options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
-    const lacks = await lacksOf(gateway)
-    const [subscriptions, recovery, gate, waiting] = await Promise.all([
-      readableSubscriptions(gateway),
-      readRecovery(gateway),
-      readGate(gateway),
-      readWaiting(gateway),
+    const { lacks, version } = await readinessOf(gateway)
+    const unread: ListName[] = []
+    const noted = <Item>(name: ListName, list: Promise<Item[]>) =>
+      list.catch((error): Item[] => {
+        if (!isFault(error)) throw error
+        unread.push(name)
+        return []
+      })
+    const [subscriptions, recovery, [gate], waiting] = await Promise.all([
+      noted('subscriptions', readableSubscriptions(gateway)),
+      noted('recovery', readRecovery(gateway)),
+      noted('recovery', readGate(gateway)),
+      noted('waiting', readWaiting(gateway)),
     ])
     const { project, identity } = await whoOf(gateway)
     const found: Status = {
       gateway: { url: gateway.url, ready: lacks === undefined, lacks },
+      version,
+      unread,
       identity,
       project,
       subscriptions: {
@@ -46,7 +55,7 @@ export function registerStatus(parent: Command, io: Io): void {
       waitingCount: waiting.length,
     }
     print.result(found, () => statusText(io, found))
-    if (lacks !== undefined) throw new Reported(exitCodes.refused)
+    if (lacks !== undefined || unread.length > 0) throw new Reported(exitCodes.refused)
   })
 }
 
@@ -60,14 +69,15 @@ function countsOf(words: readonly string[]): Record<string, number> {
 
 const isTripped = ({ nudges, restarts }: Gate): boolean => nudges === 'tripped' || restarts === 'tripped'
 
-/** Returns the parts that the gateway lacks; undefined: it is ready. */
-async function lacksOf(gateway: GatewayClient): Promise<string | undefined> {
+/** Returns the version of the gateway, and the parts that it lacks; undefined: it is ready. */
+async function readinessOf(gateway: GatewayClient): Promise<{ version: unknown; lacks?: string }> {
   try {
-    await gateway.request('GET', '/readyz')
-    return undefined
+    const { version } = await gateway.request('GET', '/readyz')
+    return { version }
   } catch (error) {
-    if (error instanceof Refused) return lackText(error).replace(/^: /, '') || 'it does not say what it lacks'
-    throw error
+    if (!(error instanceof Refused)) throw error
+    const lacks = lackText(error).replace(/^: /, '') || 'it does not say what it lacks'
+    return { version: error.problem.version, lacks }
   }
 }
 
@@ -76,7 +86,7 @@ async function whoOf(gateway: GatewayClient): Promise<{ identity?: string; proje
   try {
     return await gateway.call('GET /v1/whoami')
   } catch (error) {
-    if (error instanceof Refused && Number(error.problem.status) >= 500) return {}
+    if (isFault(error)) return {}
     throw error
   }
 }
@@ -90,10 +100,8 @@ const readRecovery = (gateway: GatewayClient) =>
     ),
   )
 
-async function readGate(gateway: GatewayClient): Promise<Gate | undefined> {
-  const [gate] = await readable(gateway.call('GET /v1/gate', { query: {} }).then((one) => [one]))
-  return gate
-}
+const readGate = (gateway: GatewayClient) =>
+  readable(gateway.call('GET /v1/gate', { query: {} }).then((gate) => [gate]))
 
 /** The tasks that ask something and those that nobody has begun, the longest wait first. */
 async function readWaiting(gateway: GatewayClient): Promise<TaskSummaryView[]> {

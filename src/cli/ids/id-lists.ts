@@ -1,5 +1,5 @@
-import { Refused } from '../../client/failure.ts'
 import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
+import { readable } from '../run/read-lists.ts'
 import { readPages } from '../run/read-pages.ts'
 
 /** Something that an abbreviation may mean. */
@@ -42,15 +42,6 @@ export function keysOf(handle: string): IdLists {
 /** Reads the first pages of each list. A list that the key may not read has no candidates. */
 export async function readIds(gateway: GatewayClient, { lists }: IdLists, pagesMax: number): Promise<Candidate[]> {
   return (await Promise.all(lists.map((list) => readable(list(gateway, pagesMax))))).flat()
-}
-
-async function readable(list: Promise<Candidate[]>): Promise<Candidate[]> {
-  try {
-    return await list
-  } catch (error) {
-    if (error instanceof Refused) return []
-    throw error
-  }
 }
 
 function tasksOf(role: 'assignee' | 'originator'): List {

@@ -9,9 +9,16 @@ import { when } from './when.ts'
 
 type Recovery = AnswerOf<'GET /v1/recovery'>['recovery'][number]
 
+/** The lists that `rouse status` reads. */
+export type ListName = 'subscriptions' | 'recovery' | 'waiting'
+
 /** The findings of `rouse status`, which it prints with `--json`. Lists that the key may not read are empty. */
 export interface Status {
   readonly gateway: { readonly url: string; readonly ready: boolean; readonly lacks?: string | undefined }
+  /** Of the gateway, as it says. */
+  readonly version: unknown
+  /** The lists that the gateway could not read. They are empty here. */
+  readonly unread: readonly ListName[]
   readonly identity?: string | undefined
   readonly project?: string | undefined
   readonly subscriptions: {
@@ -32,19 +39,24 @@ export interface Status {
 const rowsMax = 5
 
 export function statusText(io: Io, status: Status): string {
-  const { gateway, identity, project, subscriptions, gate, waiting, waitingCount } = status
+  const { gateway, version, unread, identity, project, subscriptions, gate, waiting, waitingCount } = status
+  const unlessUnread = (name: ListName, text: string | undefined) =>
+    unread.includes(name) ? 'unknown: the gateway cannot read it, and its log has the reason' : text
   const counts = Object.entries(subscriptions.byStatus).map(([name, count]) => `${count} ${name}`)
   const head =
     `${gateway.ready ? paintState(io, 'ready') : `${paintState(io, 'down')} (${plain(gateway.lacks)})`}  ${plain(gateway.url)}\n` +
     fields({
+      version: typeof version === 'string' ? plain(version) : undefined,
       project,
       'this key': identity,
-      subscriptions: counts.join(', ') || 'none',
-      recovery: gate && gateText(gate),
-      waiting:
+      subscriptions: unlessUnread('subscriptions', counts.join(', ') || 'none'),
+      recovery: unlessUnread('recovery', gate && gateText(gate)),
+      waiting: unlessUnread(
+        'waiting',
         waitingCount === 0
           ? 'no task'
           : `${waitingCount} ${waitingCount === 1 ? 'task' : 'tasks'} (all that waits for a person: rouse needs)`,
+      ),
     })
   const parts = [unwellTable(io, subscriptions.unwell), agentTable(io, status), waitingTable(io, waiting)]
   return [head, ...parts.filter(Boolean)].join('\n')

@@ -1,4 +1,4 @@
-import { Refused } from '../../client/failure.ts'
+import { isHidden } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
 import { readPages } from './read-pages.ts'
@@ -30,12 +30,12 @@ export const readableTasks = (
     ),
   )
 
-/** Empty where the key may not read the list. */
+/** Empty where the key may not read the list. Rejects where the gateway cannot: that is no empty list. */
 export async function readable<Item>(list: Promise<Item[]>): Promise<Item[]> {
   try {
     return await list
   } catch (error) {
-    if (error instanceof Refused) return []
+    if (isHidden(error)) return []
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Refused } from '../../client/failure.ts'
+import { isHidden } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import type { Receipt } from '../../words/mail.ts'
@@ -87,7 +87,7 @@ async function routesOf(gateway: GatewayClient, { agent, messageId, sentAt }: Se
       }),
     )
   } catch (error) {
-    if (error instanceof Refused && [403, 404].includes(Number(error.problem.status))) return null
+    if (isHidden(error)) return null
     throw error
   }
 }

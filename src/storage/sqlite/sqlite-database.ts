@@ -2,17 +2,16 @@ import { closeSync, fdatasync, fdatasyncSync, mkdirSync, openSync } from 'node:f
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type Sqlite from 'better-sqlite3'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Logger, silentLogger } from '../../logger/logger.ts'
 import type { Database, NoteCommit, Transaction } from '../database.ts'
-import { pendingMigrations } from '../migrations.ts'
 import type { Statement } from '../statement.ts'
 import { Checkpoints } from './checkpoints/checkpoints.ts'
 import { Connection } from './connection.ts'
 import { lockFile } from './file-lock.ts'
 import { GroupCommit } from './group-commit.ts'
+import { migrate } from './migrate.ts'
 import { RememberedRows } from './remembered-rows.ts'
 import { storageProblem } from './storage-problem.ts'
 
@@ -181,20 +180,4 @@ function lockDirectory(directory: string): () => void {
   throw new Error(
     `Another gateway is running on ${directory}, or another command works on its store. Stop it, or name another data directory (ROUSE_DATA_DIR).`,
   )
-}
-
-/** Applies the migrations that the store does not have yet, each in its own transaction. */
-export function migrate(database: Sqlite.Database, now: number): void {
-  database.exec(
-    'create table if not exists schema_migration (version integer primary key, name text not null, applied_at integer not null)',
-  )
-  const { version: applied } = database
-    .prepare('select coalesce(max(version), 0) as version from schema_migration')
-    .get() as { version: number }
-  for (const { version, name, text } of pendingMigrations('sqlite', applied)) {
-    database.transaction(() => {
-      database.exec(text)
-      database.prepare('insert into schema_migration values (?, ?, ?)').run(version, name, now)
-    })()
-  }
 }

@@ -3,13 +3,16 @@ import { readdirSync } from 'node:fs'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
+import { ownMigrations } from '../../../src/storage/migrations.ts'
 import { connectionOptions } from '../../../src/storage/postgres/connection-options.ts'
+import { migrate } from '../../../src/storage/postgres/migrate.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
 import { refuseTransactionPooler } from '../../../src/storage/postgres/transaction-pooler.ts'
 import { WriteConnection } from '../../../src/storage/postgres/write-connection.ts'
 import { sql, statement } from '../../../src/storage/statement.ts'
 import { hasPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts'
 import { databaseUrlFor, runSql } from '../../support/store.ts'
+import { laterMigration, schemaOne } from '../later-migration.ts'
 
 const applied = statement<object, { version: number }>(sql`select version from schema_migration order by version`)
 const settings = statement<object, { value: string }>(sql`select current_setting('application_name') || ' ' ||
@@ -38,12 +41,47 @@ test('a start that finds every migration does not wait for the lock of those tha
   await other.end()
 })
 
-test('a store of a newer build is refused', async () => {
+test('a store of a newer build is refused with the version that made it so', async () => {
   const url = await freshUrl()
-  await (await open(url)).close()
-  await runSql(url, `insert into schema_migration values (9999, '9999_future.sql', 0)`)
-  await expect(open(url)).rejects.toThrow(/schema 9999 and this build knows schemas up to \d+\. Start the newer/)
+  await migrate(url, 1, later)
+  await expect(open(url)).rejects.toThrow(
+    /^The store is newer than this build \(0\.\S+\): Rouse 0\.\S+ migrated it to 9998_later\.sql/,
+  )
 })
+
+const later = [...ownMigrations('postgres'), laterMigration]
+
+test('several gateways that start at once on a store from before hashes were kept migrate it once', async () => {
+  const url = await freshUrl()
+  await runSql(url, schemaOne('postgres'))
+  await runSql(url, "create table of_another_program (id text); insert into project values ('p', 0, 0, null, 1)")
+  await Promise.all(Array.from({ length: 3 }, () => migrate(url, 5, later)))
+  const rows = await runSql(url, 'select version, hash, applied_at from schema_migration order by version')
+  expect(rows).toEqual(later.map(({ version, hash }) => ({ version, hash, applied_at: version === 1 ? 1 : 5 })))
+  expect(await runSql(url, 'select id, added from project')).toEqual([{ id: 'p', added: null }])
+})
+
+test('gateways of this build take over a store from before hashes were kept, at once', async () => {
+  const url = await freshUrl()
+  await runSql(url, schemaOne('postgres'))
+  const gateways = await Promise.all([open(url), open(url)])
+  await Promise.all(gateways.map((db) => db.close()))
+  const rows = await runSql(url, 'select hash from schema_migration order by version')
+  expect(rows).toEqual(ownMigrations('postgres').map(({ hash }) => ({ hash })))
+})
+
+test.each(['alter table need alter column is_open type smallint', 'drop index task_by_context'])(
+  'an early store whose tables are others is refused, and stays as it was: %s',
+  async (change) => {
+    const url = await freshUrl()
+    await runSql(url, schemaOne('postgres'))
+    await runSql(url, change)
+    await expect(open(url)).rejects.toThrow(/^The store was made on 1970-01-01, by an older build/)
+    expect(await runSql(url, 'select * from schema_migration')).toEqual([
+      { version: 1, name: '0001_schema.sql', applied_at: 1 },
+    ])
+  },
+)
 
 test('a migration that fails leaves nothing of itself, and the next start tries it again', async () => {
   const url = await freshUrl()

@@ -43,7 +43,7 @@ async function orNone(list: () => Promise<Resource[]>): Promise<Resource[]> {
   try {
     return await list()
   } catch (error) {
-    if (error instanceof Refused) return []
+    if (error instanceof Refused && error.status < 500) return []
     throw error
   }
 }
