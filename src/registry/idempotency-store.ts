@@ -13,6 +13,10 @@ interface StoredResult {
   readonly resultId: string
 }
 
+interface RemovedResult extends Pick<Key, 'callerId' | 'scope'> {
+  readonly bytes: number
+}
+
 const pruneMax = 1_000
 
 const find = statement<Key, StoredResult>(sql`select fingerprint, result_id as "resultId" from idempotency_key
@@ -25,13 +29,15 @@ const insert = statement<
 const end = statement<Key & Pick<StoredResult, 'resultId'>>(sql`update idempotency_key set result_id = ${p('resultId')}
   where caller_id = ${p('callerId')} and scope = ${p('scope')} and key = ${p('key')}`)
 const remove = statement<Key>(sql`delete from idempotency_key
-  where caller_id = ${p('callerId')} and scope = ${p('scope')} and key = ${p('key')}`)
+  where caller_id = ${p('callerId')} and scope = ${p('scope')} and key = ${p('key')} and result_id = ''`)
+const removeBegun = statement<object>(sql`delete from idempotency_key where result_id = ''`)
 const oldest = statement<object, { createdAt: number | null }>(
   sql`select min(created_at) as "createdAt" from idempotency_key`,
 )
-const removeOldest = statement<{ before: number; limit: number }>(sql`delete from idempotency_key
+const removeOldest = statement<{ before: number; limit: number }, RemovedResult>(sql`delete from idempotency_key
   where (caller_id, scope, key) in (select caller_id, scope, key from idempotency_key
-    where created_at < ${p('before')} order by created_at ${limited})`)
+    where created_at < ${p('before')} order by created_at ${limited})
+  returning caller_id as "callerId", scope, length(result_id) as "bytes"`)
 
 export function findResult(db: Reader, key: Key): Promise<StoredResult | undefined> {
   return db.get(find, key)
@@ -47,18 +53,32 @@ export async function endResult(tx: Transaction, row: Key & Pick<StoredResult, '
   await tx.run(end, row)
 }
 
-/** Frees a key. */
+/** Frees a key whose request has no result. */
 export async function removeResult(tx: Transaction, key: Key): Promise<void> {
   await tx.run(remove, key)
 }
 
-/** Deletes the keys from before an instant, one batch in a transaction. Returns how many. */
-export async function removeResults(db: Database, before: number, signal: AbortSignal): Promise<number> {
+/** Frees all keys whose requests have no result. */
+export async function removeUnended(tx: Transaction): Promise<void> {
+  await tx.run(removeBegun, {})
+}
+
+/** Deletes the keys from before an instant, one batch in a transaction, which `noteRemoved` joins. Returns how many. */
+export async function removeResults(
+  db: Database,
+  before: number,
+  signal: AbortSignal,
+  noteRemoved: (tx: Transaction, removed: readonly RemovedResult[]) => Promise<void>,
+): Promise<number> {
   let removed = 0
   while (!signal.aborted) {
     const createdAt = (await db.get(oldest, {}))?.createdAt
     if (createdAt === null || createdAt === undefined || createdAt >= before) break
-    removed += await db.transaction((tx) => tx.run(removeOldest, { before, limit: pruneMax }))
+    removed += await db.transaction(async (tx) => {
+      const rows = await tx.all(removeOldest, { before, limit: pruneMax })
+      await noteRemoved(tx, rows)
+      return rows.length
+    })
   }
   return removed
 }

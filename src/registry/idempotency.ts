@@ -1,13 +1,27 @@
+import { createHash } from 'node:crypto'
 import { Problem } from '../errors.ts'
 import { Semaphores } from '../lib/semaphores.ts'
 import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
 import type { Caller } from './callers/caller.ts'
-import { endResult, findResult, insertResult, removeResult, removeResults } from './idempotency-store.ts'
+import { endResult, findResult, insertResult, removeResult, removeResults, removeUnended } from './idempotency-store.ts'
 
 /** The caller's key of a request, and a fingerprint of the request. A repeat has both. */
 export interface Idempotency {
   readonly key: string
   readonly fingerprint: string
+}
+
+/**
+ * Returns the idempotency of a request, by all that it says. Another key of the same agent makes another request: it may be allowed less, and
+ * gets no answer that was for the first one. Pure.
+ */
+export function idempotencyOf({ keyId }: Pick<Caller, 'keyId'>, key: string, ...said: readonly unknown[]): Idempotency {
+  return {
+    key,
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify([keyId, ...said]))
+      .digest('hex'),
+  }
 }
 
 /** Whose key it is: all operators have one id, so each of their own keys counts for itself. Pure. */
@@ -55,7 +69,7 @@ export async function findFirstResult(
   const kind = scope === callScope ? 'request' : 'message'
   throw new Problem('idempotency-conflict', {
     field: 'Idempotency-Key',
-    detail: `Idempotency-Key: "${key}" was used for another ${kind}. Use a new key for a new ${kind}.`,
+    detail: `Idempotency-Key: "${key}" was used for another ${kind}, or with another of your API keys. Use a new one for a new ${kind}.`,
   })
 }
 
@@ -94,15 +108,42 @@ export function beginCall(db: Database, { callerId, idempotency }: KeyedCall): P
   })
 }
 
-/** Keeps the result of a call that has begun. undefined: it changed nothing, so its key is free again. */
-export function endCall(db: Database, { callerId, idempotency }: KeyedCall, result: string | undefined): Promise<void> {
-  const key = { callerId, scope: callScope, key: idempotency.key }
-  return db.transaction((tx) =>
-    result === undefined ? removeResult(tx, key) : endResult(tx, { ...key, resultId: result }),
-  )
+/** Of a call that has stored something and has no answer yet. */
+export const stored = 'stored'
+
+/** Keeps the result of a call that has begun; `stored` in each of its own transactions. */
+export function endCall(tx: Transaction, call: KeyedCall, result: string): Promise<void> {
+  return endResult(tx, { ...rowOf(call), resultId: result })
 }
 
-/** Deletes the keys that are older than 24 hours. Returns how many. */
-export function pruneIdempotencyKeys(db: Database, now: number, signal: AbortSignal): Promise<number> {
-  return removeResults(db, now - keptMs, signal)
+/** Frees the key of a call that has failed, unless it has stored something. A commit that is still uncertain is waited for. */
+export function freeCall(db: Database, call: KeyedCall): Promise<void> {
+  return db.transaction((tx) => removeResult(tx, rowOf(call)))
+}
+
+/** Frees the keys of calls that had stored nothing when their gateway ended. For a store that has one gateway, before it serves. */
+export function freeBegunCalls(db: Database): Promise<void> {
+  return db.transaction(removeUnended)
+}
+
+const rowOf = ({ callerId, idempotency: { key } }: KeyedCall) => ({ callerId, scope: callScope, key })
+
+/**
+ * Deletes the keys that are older than 24 hours. Returns how many.
+ * @param giveBack takes the bytes of answers off what their callers have stored
+ */
+export function pruneIdempotencyKeys(
+  db: Database,
+  now: number,
+  signal: AbortSignal,
+  giveBack: (tx: Transaction, callerId: string, bytes: number) => Promise<void>,
+): Promise<number> {
+  return removeResults(db, now - keptMs, signal, async (tx, removed) => {
+    const bytesOf = new Map<string, number>()
+    for (const { callerId, scope, bytes } of removed) {
+      if (scope === callScope) bytesOf.set(callerId, (bytesOf.get(callerId) ?? 0) + bytes)
+    }
+    // In one order, so that no two gateways wait for each other.
+    for (const callerId of [...bytesOf.keys()].sort()) await giveBack(tx, callerId, bytesOf.get(callerId)!)
+  })
 }

@@ -12,6 +12,8 @@ export interface Transaction extends Reader {
   readonly now: number
   /** Runs a statement and returns how many rows it changed. */
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): Promise<number>
+  /** True when a statement of this transaction has changed something. */
+  readonly hasWritten: boolean
   /** Runs a side effect once the commit is on disk. It must not throw. */
   onCommit(work: () => void): void
   /**

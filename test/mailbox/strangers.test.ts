@@ -37,6 +37,7 @@ function counting(db: Database): { db: Database; counted: Counted } {
   const writing = (tx: Transaction): Transaction => ({
     ...reading(tx, true),
     now: tx.now,
+    hasWritten: tx.hasWritten,
     run: (statement, params) => tx.run(statement, params),
     onCommit: (work) => tx.onCommit(work),
     beforeCommit: (closing, item) => tx.beforeCommit(closing, item),

@@ -95,9 +95,9 @@ test('a request that began and has no answer is not carried out again', async ()
   const { body } = await ask(gateway, made)
   expect(body).toMatchObject({ status: 409, code: 'idempotency-begun', field: 'Idempotency-Key' })
   expect(body.detail).toContain('has begun and has no answer yet')
-  // Its encryption key is gone.
+  // Sealed with another key.
   await besideStore(gateway.dataDir, `update idempotency_key set result_id = '00000000.a.b'`)
-  expect((await ask(gateway, made)).body.detail).toContain('can no longer be decrypted')
+  expect((await ask(gateway, made)).body.detail).toContain('only the API key or token that made it opens its answer')
 })
 
 test('an answer above 64 KiB is not kept: a repeat is told to look', async () => {

@@ -2,6 +2,7 @@ import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import { toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger/logger.ts'
+import { asCall } from '../../storage/as-call.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import type { A2aOperationName } from '../access/a2a-operations.ts'
 import type { FrontContext } from '../front-context.ts'
@@ -31,7 +32,7 @@ export async function runOperation<T>(
   const call = authorisedCall(called)
   try {
     const changed = call.beginChange()
-    const result = await act(call)
+    const result = await asCall(() => act(call))
     changed()
     await recordCall(tools, call, 'ok', targetOf(called, call))
     return result

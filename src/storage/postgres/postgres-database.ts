@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { inCall } from '../as-call.ts'
 import type { Database, NoteCommit, Transaction } from '../database.ts'
 import { type Statement, sql, statement } from '../statement.ts'
 import { connectionOptions } from './connection-options.ts'
@@ -60,7 +61,7 @@ export class PostgresDatabase implements Database {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#commits.transaction(work)
+    return inCall(work, (joined) => this.#commits.transaction(joined))
   }
 
   async size(): Promise<number> {

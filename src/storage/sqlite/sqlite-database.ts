@@ -6,6 +6,7 @@ import type Sqlite from 'better-sqlite3'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Logger, silentLogger } from '../../logger/logger.ts'
+import { inCall } from '../as-call.ts'
 import type { Database, NoteCommit, Transaction } from '../database.ts'
 import { pendingMigrations } from '../migrations.ts'
 import type { Statement } from '../statement.ts'
@@ -114,7 +115,7 @@ export class SqliteDatabase implements Database {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#commits.transaction(work)
+    return inCall(work, (joined) => this.#commits.transaction(joined))
   }
 
   async size(): Promise<number> {
