@@ -86,6 +86,7 @@ export async function subscribeToEvents(
     await requireOwner(tx, caller)
     await requireLiveKey(tx, caller)
     const before = await lockMcpSubscription(tx, mcpId)
+    if (before && !before.target.withoutSubjects) requireReader(caller, 'url', 'refresh a subscription of a key that has it')
     const given = { ...input, mcpId, verifiedAt }
     if (before && isLiving(before, tx.now))
       return refreshed(context, tx, caller, before, given, expiryOf(input, tx.now))
@@ -123,6 +124,7 @@ async function made(
   await requireRoomFor(tx, caller)
   const head = await lockLog(tx, projectId)
   const { logId, isCut } = await startPosition(tx, projectId, given, tx.now)
+  if (isCut || logId < head) requireReader(caller, 'cursor', 'begin in the past: leave the cursor out')
   const id = newSubscriptionId()
   const expiresAt = expiryOf(given, tx.now)
   const chosen = subscriptionTo(caller, choice)
@@ -182,6 +184,12 @@ async function verifiedSince(
 async function requireRoomFor(db: Parameters<typeof countSubscriptions>[0], caller: Caller): Promise<void> {
   const remedy = 'Unsubscribe from what you do not use; what is not refreshed ends by itself.'
   requireRoom(caller, 'subscriptions', await countSubscriptions(db, caller.id), remedy)
+}
+
+/** Nobody gives what he has not. Errors: `forbidden`. Source: D46. */
+function requireReader({ scopes }: Caller, field: string, act: string): void {
+  if (scopes.includes('read')) return
+  throw new Problem('forbidden', { field, detail: `${field}: a key without the scope read may not ${act}.` })
 }
 
 async function requireOwner(tx: Transaction, { id }: Caller): Promise<void> {
