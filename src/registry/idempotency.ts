@@ -69,7 +69,7 @@ export async function findFirstResult(
   const kind = scope === callScope ? 'request' : 'message'
   throw new Problem('idempotency-conflict', {
     field: 'Idempotency-Key',
-    detail: `Idempotency-Key: "${key}" was used for another ${kind}, or with another of your API keys. Use a new one for a new ${kind}.`,
+    detail: `Idempotency-Key: "${key}" was used for another ${kind}, or with another API key or token. Use a new one for a new ${kind}.`,
   })
 }
 

@@ -43,6 +43,7 @@ function counting(db: Database): { db: Database; counted: Counted } {
     beforeCommit: (closing, item) => tx.beforeCommit(closing, item),
   })
   const counter: Database = {
+    isRemote: db.isRemote,
     ...reading(db, false),
     transaction: (work) => {
       counted.transactions += 1

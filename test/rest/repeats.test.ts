@@ -131,7 +131,7 @@ test('another key of the agent gets no answer that was for the first one, and do
     for (const other of [rotated, weak]) {
       const text = JSON.stringify((await by(other)).body)
       expect(text).toMatch(/idempotency-conflict|IDEMPOTENCY_CONFLICT/)
-      expect(text).toContain('with another of your API keys')
+      expect(text).toContain('with another API key or token')
     }
     expect((await by(donna)).status).toBeLessThan(300)
   }

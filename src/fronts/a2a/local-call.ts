@@ -39,7 +39,7 @@ export async function sendLocally(context: FrontContext, send: LocalSend): Promi
   const call = new LocalCall({ ...from, caller, agent }, context, { gone: signal, waits })
   try {
     authorise(call.operation, caller)
-    const answer = await asCall(() => answerSend(context, readRequest(body), call, '1.0'))
+    const answer = await asCall(context.db, () => answerSend(context, readRequest(body), call, '1.0'))
     await recordCall(context, call, 'ok', agent.handle)
     const payload =
       'messageId' in answer ? { $case: 'message' as const, value: answer } : { $case: 'task' as const, value: answer }

@@ -58,8 +58,8 @@ export class DurableRequestHandler implements A2ARequestHandler {
   /** @param toError for a binding that has other errors than the specification's */
   constructor(context: FrontContext, toError: typeof toA2aError = toA2aError) {
     this.#context = context
-    const { audit, metrics, log } = context
-    this.#tools = { audit, metrics, log, toError }
+    const { audit, db, metrics, log } = context
+    this.#tools = { audit, db, metrics, log, toError }
   }
 
   /** The SDK reads only versions and capabilities from this card, and all agents share those. `serveCard` serves the cards. */

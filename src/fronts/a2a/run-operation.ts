@@ -10,7 +10,7 @@ import { noteRefusal } from '../note-refusal.ts'
 import { type A2aCall, callOf } from './call.ts'
 
 /** The audit, the metrics, and how a binding reports a failure. */
-export interface OperationTools extends Pick<FrontContext, 'audit' | 'metrics'> {
+export interface OperationTools extends Pick<FrontContext, 'audit' | 'db' | 'metrics'> {
   readonly log: Logger
   readonly toError: (error: unknown, log: Logger, operation: string) => A2AError
 }
@@ -32,7 +32,7 @@ export async function runOperation<T>(
   const call = authorisedCall(called)
   try {
     const changed = call.beginChange()
-    const result = await asCall(() => act(call))
+    const result = await asCall(tools.db, () => act(call))
     changed()
     await recordCall(tools, call, 'ok', targetOf(called, call))
     return result

@@ -61,7 +61,7 @@ export async function runOnce(
   act: () => Promise<unknown>,
 ): Promise<unknown> {
   const key = isRepeatable(call.operation) ? idempotencyKey(call.header('idempotency-key')) : undefined
-  if (key === undefined) return isAct(call.operation) ? asCall(act) : act()
+  if (key === undefined) return isAct(call.operation) ? asCall(context.db, act) : act()
   const { caller } = call
   const callerId = keyOwner(caller)
   const bearer = bearerKeyOf(call.header('authorization'))
@@ -69,7 +69,7 @@ export async function runOnce(
   return context.repeats.run(callerId, callScope, keyed.idempotency, async () => {
     const first = await beginCall(context.db, keyed)
     if (first !== undefined) return replay(keyed, first, reply)
-    const view = await asCall(act, (tx) => endCall(tx, keyed, stored)).catch(async (error) => {
+    const view = await asCall(context.db, act, (tx) => endCall(tx, keyed, stored)).catch(async (error) => {
       // If the key stays in use, a repeat is told to look.
       await freeCall(context.db, keyed).catch(() => {})
       throw error

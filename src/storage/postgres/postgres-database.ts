@@ -22,6 +22,7 @@ const databaseSize = statement<object, { size: number }>(sql`select pg_database_
  * connection that broke is opened again when it is needed.
  */
 export class PostgresDatabase implements Database {
+  readonly isRemote = true
   readonly #reads: ReadPool
   readonly #writers: WriteConnection[]
   readonly #commits: GroupCommit

@@ -60,6 +60,7 @@ export class WalFile {
  * open another one reads, which sees the last commit.
  */
 export class SqliteDatabase implements Database {
+  readonly isRemote = false
   readonly #path: string
   readonly #writer: Connection
   readonly #reader: Connection
@@ -166,7 +167,7 @@ function translated<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw storageProblem(error)
+    throw storageProblem(error, '')
   }
 }
 
