@@ -53,25 +53,14 @@ export class Usage implements AsyncDisposable {
    * not known yet is read in the background: the first requests after a start are accepted.
    */
   requireRoom(caller: Caller): void {
-    const problem = this.#fullnessOf(caller)
-    if (problem) throw problem
-  }
-
-  /** True when `requireRoom` would not throw. */
-  hasRoom(caller: Caller): boolean {
-    return this.#fullnessOf(caller) === undefined
-  }
-
-  #fullnessOf(caller: Caller): Problem | undefined {
-    if (caller.kind === 'operator') return undefined
+    if (caller.kind === 'operator') return
     const { id, identity, projectId } = caller
     const ofAgent = this.#known(this.#agents, id, () => readAgentUsage(this.#context.db, id))
     const ofProject = this.#known(this.#projects, projectId, () => readProjectUsage(this.#context.db, projectId))
     const agentMax = limitFor(caller, 'bytesStored')
-    if (agentMax !== 0 && ofAgent >= agentMax) return full(identity, agentMax)
+    if (agentMax !== 0 && ofAgent >= agentMax) throw full(identity, agentMax)
     const projectMax = projectLimitFor(caller, 'bytesStored')
-    if (projectMax !== 0 && ofProject >= projectMax) return full(`Project ${projectId}`, projectMax)
-    return undefined
+    if (projectMax !== 0 && ofProject >= projectMax) throw full(`Project ${projectId}`, projectMax)
   }
 
   /** Counts the bytes that a caller stores, once its transaction commits. */

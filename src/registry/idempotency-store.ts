@@ -13,10 +13,6 @@ interface StoredResult {
   readonly resultId: string
 }
 
-interface RemovedResult extends Pick<Key, 'callerId' | 'scope'> {
-  readonly bytes: number
-}
-
 const pruneMax = 1_000
 
 const find = statement<Key, StoredResult>(sql`select fingerprint, result_id as "resultId" from idempotency_key
@@ -34,10 +30,13 @@ const removeBegun = statement<object>(sql`delete from idempotency_key where resu
 const oldest = statement<object, { createdAt: number | null }>(
   sql`select min(created_at) as "createdAt" from idempotency_key`,
 )
-const removeOldest = statement<{ before: number; limit: number }, RemovedResult>(sql`delete from idempotency_key
+const removeOldest = statement<
+  { before: number; limit: number },
+  { callerId: string; bytes: number }
+>(sql`delete from idempotency_key
   where (caller_id, scope, key) in (select caller_id, scope, key from idempotency_key
     where created_at < ${p('before')} order by created_at ${limited})
-  returning caller_id as "callerId", scope, length(result_id) as "bytes"`)
+  returning caller_id as "callerId", case scope when 'call' then length(result_id) else 0 end as "bytes"`)
 
 export function findResult(db: Reader, key: Key): Promise<StoredResult | undefined> {
   return db.get(find, key)
@@ -59,16 +58,19 @@ export async function removeResult(tx: Transaction, key: Key): Promise<void> {
 }
 
 /** Frees all keys whose requests have no result. */
-export async function removeUnended(tx: Transaction): Promise<void> {
-  await tx.run(removeBegun, {})
+export async function removeUnended(db: Database): Promise<void> {
+  await db.transaction((tx) => tx.run(removeBegun, {}))
 }
 
-/** Deletes the keys from before an instant, one batch in a transaction, which `noteRemoved` joins. Returns how many. */
+/**
+ * Deletes the keys from before an instant, one batch in a transaction. Returns how many.
+ * @param giveBack takes the bytes of answers off what their caller has stored
+ */
 export async function removeResults(
   db: Database,
   before: number,
   signal: AbortSignal,
-  noteRemoved: (tx: Transaction, removed: readonly RemovedResult[]) => Promise<void>,
+  giveBack: (tx: Transaction, callerId: string, bytes: number) => Promise<void>,
 ): Promise<number> {
   let removed = 0
   while (!signal.aborted) {
@@ -76,7 +78,10 @@ export async function removeResults(
     if (createdAt === null || createdAt === undefined || createdAt >= before) break
     removed += await db.transaction(async (tx) => {
       const rows = await tx.all(removeOldest, { before, limit: pruneMax })
-      await noteRemoved(tx, rows)
+      const bytesOf = new Map<string, number>()
+      for (const { callerId, bytes } of rows) bytesOf.set(callerId, (bytesOf.get(callerId) ?? 0) + bytes)
+      // In one order, so that no two gateways wait for each other.
+      for (const [callerId, bytes] of [...bytesOf].sort()) if (bytes > 0) await giveBack(tx, callerId, bytes)
       return rows.length
     })
   }

@@ -3,7 +3,7 @@ import { Problem } from '../errors.ts'
 import { Semaphores } from '../lib/semaphores.ts'
 import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
 import type { Caller } from './callers/caller.ts'
-import { endResult, findResult, insertResult, removeResult, removeResults, removeUnended } from './idempotency-store.ts'
+import { endResult, findResult, insertResult, removeResult, removeResults } from './idempotency-store.ts'
 
 /** The caller's key of a request, and a fingerprint of the request. A repeat has both. */
 export interface Idempotency {
@@ -108,7 +108,7 @@ export function beginCall(db: Database, { callerId, idempotency }: KeyedCall): P
   })
 }
 
-/** Of a call that has stored something and has no answer yet. */
+/** In the place of an answer, from the first commit of a call on. */
 export const stored = 'stored'
 
 /** Keeps the result of a call that has begun; `stored` in each of its own transactions. */
@@ -121,29 +121,14 @@ export function freeCall(db: Database, call: KeyedCall): Promise<void> {
   return db.transaction((tx) => removeResult(tx, rowOf(call)))
 }
 
-/** Frees the keys of calls that had stored nothing when their gateway ended. For a store that has one gateway, before it serves. */
-export function freeBegunCalls(db: Database): Promise<void> {
-  return db.transaction(removeUnended)
-}
-
 const rowOf = ({ callerId, idempotency: { key } }: KeyedCall) => ({ callerId, scope: callScope, key })
 
-/**
- * Deletes the keys that are older than 24 hours. Returns how many.
- * @param giveBack takes the bytes of answers off what their callers have stored
- */
+/** Deletes the keys that are older than 24 hours. Returns how many. */
 export function pruneIdempotencyKeys(
   db: Database,
   now: number,
   signal: AbortSignal,
-  giveBack: (tx: Transaction, callerId: string, bytes: number) => Promise<void>,
+  giveBack: Parameters<typeof removeResults>[3],
 ): Promise<number> {
-  return removeResults(db, now - keptMs, signal, async (tx, removed) => {
-    const bytesOf = new Map<string, number>()
-    for (const { callerId, scope, bytes } of removed) {
-      if (scope === callScope) bytesOf.set(callerId, (bytesOf.get(callerId) ?? 0) + bytes)
-    }
-    // In one order, so that no two gateways wait for each other.
-    for (const callerId of [...bytesOf.keys()].sort()) await giveBack(tx, callerId, bytesOf.get(callerId)!)
-  })
+  return removeResults(db, now - keptMs, signal, giveBack)
 }

@@ -12,7 +12,7 @@ export interface TaskContext extends Core {
   readonly recordMail: RecordTaskMail
   readonly sends: SendLimits
   /** The storage that each agent and project uses. */
-  readonly usage: Pick<Usage, 'requireRoom' | 'hasRoom' | 'add'>
+  readonly usage: Pick<Usage, 'requireRoom' | 'add'>
   readonly repeats: RepeatedRequests
   readonly secrets: SecretBox
   /** Throws `url-not-allowed` or `invalid-request`. The URL is judged, never requested. */

@@ -191,7 +191,7 @@ test('after a restart a call that had stored nothing is carried out, and one tha
   await using second = await startGateway({ dataDir: directory.path })
   expect((await make(second, 'donna')).body.code).toBe('agent-exists')
   const { body } = await make(second, 'lola')
-  expect([body.code, body.detail]).toEqual(['idempotency-begun', expect.stringContaining('has stored something')])
+  expect([body.code, body.detail]).toEqual(['idempotency-begun', expect.stringContaining('was carried out')])
 })
 
 test('an answer above 64 KiB is not kept: a repeat is told to look', async () => {

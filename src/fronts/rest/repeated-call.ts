@@ -38,15 +38,6 @@ interface KeptAnswer extends Pick<Reply, 'status' | 'headers' | 'target'> {
   readonly view: unknown
 }
 
-/** In the place of an answer that is not kept. */
-const tooLarge = 'too-large'
-/** Why there is no answer to repeat, by what is kept in its place. */
-const unanswered: Readonly<Record<string, string>> = {
-  '': 'has begun and has no answer yet. It still runs, or its gateway ended meanwhile',
-  [stored]: 'has stored something and has no answer. It still runs, or the rest of it has failed',
-  [tooLarge]: 'was carried out, and its answer was too large to be kept',
-}
-
 /** Mail has repeats of its own. A code that signs in is made once for each request. */
 const unkept: ReadonlySet<string> = new Set(['message.send', 'signInCode.make'])
 
@@ -62,10 +53,11 @@ export async function runOnce(
 ): Promise<unknown> {
   const key = isRepeatable(call.operation) ? idempotencyKey(call.header('idempotency-key')) : undefined
   if (key === undefined) return isAct(call.operation) ? asCall(context.db, act) : act()
-  const { caller } = call
+  const { caller, operation, params, query, given, header } = call
   const callerId = keyOwner(caller)
-  const bearer = bearerKeyOf(call.header('authorization'))
-  const keyed = { caller, callerId, bearer, idempotency: idempotencyOf(caller, key, ...saidIn(call)) }
+  const said = [caller.projectId, operation.route, params, query, given, header('if-match')]
+  const bearer = bearerKeyOf(header('authorization'))
+  const keyed = { caller, callerId, bearer, idempotency: idempotencyOf(caller, key, ...said) }
   return context.repeats.run(callerId, callScope, keyed.idempotency, async () => {
     const first = await beginCall(context.db, keyed)
     if (first !== undefined) return replay(keyed, first, reply)
@@ -85,10 +77,6 @@ function isRepeatable(operation: RestOperation): boolean {
   return isAct(operation) && !unkept.has(operation.name)
 }
 
-function saidIn({ caller, operation, params, query, given, header }: RepeatableCall): unknown[] {
-  return [caller.projectId, operation.route, params, query, given, header('if-match')]
-}
-
 interface Keyed {
   readonly caller: Caller
   readonly callerId: string
@@ -101,9 +89,10 @@ interface Keyed {
 async function keep({ db, log, usage }: RepeatContext, keyed: Keyed, answer: KeptAnswer): Promise<void> {
   const { caller, bearer } = keyed
   const text = JSON.stringify({ ...answer, view: withoutMail(answer.view) })
-  const fits = Buffer.byteLength(text) <= sizeLimits.keptAnswer.max && usage.hasRoom(caller)
-  const kept = fits && bearer !== undefined ? boxOf(bearer).seal(text, placeOf(keyed)) : tooLarge
+  const fits = Buffer.byteLength(text) <= sizeLimits.keptAnswer.max
+  const kept = fits && bearer !== undefined ? boxOf(bearer).seal(text, placeOf(keyed)) : stored
   try {
+    if (kept !== stored) usage.requireRoom(caller)
     await db.transaction(async (tx) => {
       await endCall(tx, keyed, kept)
       usage.add(tx, caller, kept.length)
@@ -115,8 +104,13 @@ async function keep({ db, log, usage }: RepeatContext, keyed: Keyed, answer: Kep
 }
 
 function replay(keyed: Keyed, kept: string, reply: Reply): unknown {
-  const reason = unanswered[kept]
-  if (reason !== undefined) throw begun(keyed, reason)
+  if (kept === '') throw begun(keyed, 'has begun and has no answer yet. It still runs, or its gateway ended meanwhile')
+  if (kept === stored) {
+    throw begun(
+      keyed,
+      'was carried out. It still runs, or has failed at its end, or its answer was too large to be kept',
+    )
+  }
   const box = keyed.bearer === undefined ? undefined : boxOf(keyed.bearer)
   if (!box?.knows(kept))
     throw begun(keyed, 'was carried out, and only the API key or token that made it opens its answer')
