@@ -12,7 +12,7 @@ const calls = new AsyncLocalStorage<Call>()
 let running = 0
 
 /**
- * Runs a call, which may commit and then read its answer. An error after its first commit says so: whoever trusts that nothing was stored
+ * Runs a call, which may commit and then read its answer. An error after its first commit says so: a client that trusts that nothing was stored
  * sends the same again.
  * @param join joins each transaction of the call that writes something
  */

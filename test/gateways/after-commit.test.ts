@@ -67,7 +67,7 @@ const uncertain = {
   body: { code: 'storage-unavailable', uncertain: true, detail: expect.stringMatching(/^This was stored, but /) },
 }
 
-test('an artifact with an Idempotency-Key is appended once, and its repeat is told to look', async () => {
+test('an artifact with an Idempotency-Key is appended once, and its repeat is refused', async () => {
   const task = await gateway.send('donna', 'hello')
   await gateway.move(donna, task.id, 'working')
   const artifact = { artifactId: 'a', parts: [{ text: 'one' }] }
