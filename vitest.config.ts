@@ -10,7 +10,7 @@ const exclude = ['test/faults/**', 'test/misuse/**', 'test/real-harnesses/**', '
 
 /** Of PostgreSQL in each run: what is about its statements, its locks, and several gateways. */
 const core = [
-  'test/storage/{counted-once,database,statements,stored-instants}.test.ts',
+  'test/storage/{as-call,counted-once,database,statements,stored-instants}.test.ts',
   'test/storage/postgres/**/*.test.ts',
   'test/gateways/**/*.test.ts',
   'test/tasks/**/*.test.ts',

@@ -28,6 +28,7 @@ import { Metrics } from '../metrics/metrics.ts'
 import { needSweep } from '../needs/need-sweep.ts'
 import { recoverySweep } from '../recovery/check.ts'
 import { type Caller, operator } from '../registry/callers/caller.ts'
+import { removeUnended } from '../registry/idempotency-store.ts'
 import { defaultProject, ensureProject, requireProject } from '../registry/projects/project-store.ts'
 import { removedRowsSweep } from '../registry/subscriptions/removed-rows.ts'
 import { createClientAddress } from '../security/client-address.ts'
@@ -81,8 +82,9 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { storeName } = keys
   const members = { databaseUrl, busUrl, storeName, requeueLeasesOf }
   const cluster = undo.use(await openCluster({ db, clock, storeClock, log, ...members }))
-  // The data directory's lock says that no other gateway is alive: every lease was left by one that died.
+  // The data directory's lock says that no other gateway is alive: every lease, and every call that has begun, was left by one that died.
   if (databaseUrl === undefined) {
+    await removeUnended(db)
     await requeueAll(db)
     await db.transaction(disconnectStreams)
   }

@@ -1,3 +1,4 @@
+import { giveBackUsage } from '../admission/usage-store.ts'
 import { pruneAudit } from '../audit/audit-store.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import type { Base } from '../log/core.ts'
@@ -44,7 +45,7 @@ const prunes: Readonly<Record<string, Prune>> = {
   messages: (db, now, { messagesMs, archive }, signal) => pruneMessages(db, now, messagesMs, signal, archive),
   audit: olderThan('auditMs', pruneAudit),
   // These have a fixed lifetime of their own.
-  idempotencyKeys: (db, now, _retention, signal) => pruneIdempotencyKeys(db, now, signal),
+  idempotencyKeys: (db, now, _retention, signal) => pruneIdempotencyKeys(db, now, signal, giveBackUsage),
   signInCodes: removeExpiredCodes,
 }
 

@@ -3,7 +3,7 @@ import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { insertSignInCode, isSignInCode, takeSignInCode } from '../registry/callers/sign-in-code-store.ts'
-import { digestOf, hashSecret, SecretBox } from '../security/secret.ts'
+import { boxOf, hashSecret } from '../security/secret.ts'
 import { type AuthContext, authenticate } from './authenticate.ts'
 
 /** How long a code can be used, in ms. */
@@ -53,9 +53,6 @@ async function keyOf({ db, clock }: AuthContext, code: string): Promise<string |
   const taken = await db.transaction((tx) => takeSignInCode(tx, id))
   return taken && taken.expiresAt > clock.now() ? boxOf(code).open(taken.sealedKey, id) : undefined
 }
-
-/** A box that only the holder of the code can open. The id is another hash, so the store does not have its key. */
-const boxOf = (code: string): SecretBox => new SecretBox([digestOf(`sealed with ${code}`).toString('base64')])
 
 function refuseEnded(error: unknown): undefined {
   if (error instanceof Problem && error.code === 'unauthenticated') return undefined

@@ -4,6 +4,7 @@ import { sizeLimits } from '../limits.ts'
 import type { Base } from '../log/core.ts'
 import { type Caller, operates } from '../registry/callers/caller.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
+import { keyOwner } from '../registry/idempotency.ts'
 import { type InitializeParams, type LogLevel, type McpSession, nameOfSession, newMcpSessionId } from './mcp-session.ts'
 import {
   deleteIdleMcpSession,
@@ -84,9 +85,10 @@ export async function requireMcpSession(
   return session
 }
 
-function isOwn(caller: Caller, { callerId, projectId }: McpSession): boolean {
-  if (callerId !== caller.id) return false
-  return caller.kind === 'operator' ? operates(caller, projectId) : caller.projectId === projectId
+function isOwn(caller: Caller, { callerId, keyId, projectId }: McpSession): boolean {
+  const { kind } = caller
+  if (keyOwner({ kind, id: callerId, keyId }) !== keyOwner(caller)) return false
+  return kind === 'operator' ? operates(caller, projectId) : caller.projectId === projectId
 }
 
 /** Ends a session of the caller. Errors: `session-not-found`. */

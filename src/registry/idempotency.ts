@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Problem } from '../errors.ts'
 import { Semaphores } from '../lib/semaphores.ts'
 import { Collision, type Database, type Reader, type Transaction } from '../storage/database.ts'
@@ -8,6 +9,19 @@ import { endResult, findResult, insertResult, removeResult, removeResults } from
 export interface Idempotency {
   readonly key: string
   readonly fingerprint: string
+}
+
+/**
+ * Returns the idempotency of a request, by all that it says. Another key of the same agent makes another request: it may be allowed less, and
+ * gets no answer that was for the first one. Pure.
+ */
+export function idempotencyOf({ keyId }: Pick<Caller, 'keyId'>, key: string, ...said: readonly unknown[]): Idempotency {
+  return {
+    key,
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify([keyId, ...said]))
+      .digest('hex'),
+  }
 }
 
 /** Whose key it is: all operators have one id, so each of their own keys counts for itself. Pure. */
@@ -55,7 +69,7 @@ export async function findFirstResult(
   const kind = scope === callScope ? 'request' : 'message'
   throw new Problem('idempotency-conflict', {
     field: 'Idempotency-Key',
-    detail: `Idempotency-Key: "${key}" was used for another ${kind}. Use a new key for a new ${kind}.`,
+    detail: `Idempotency-Key: "${key}" was used for another ${kind}, or with another API key or token. Use a new one for a new ${kind}.`,
   })
 }
 
@@ -94,15 +108,27 @@ export function beginCall(db: Database, { callerId, idempotency }: KeyedCall): P
   })
 }
 
-/** Keeps the result of a call that has begun. undefined: it changed nothing, so its key is free again. */
-export function endCall(db: Database, { callerId, idempotency }: KeyedCall, result: string | undefined): Promise<void> {
-  const key = { callerId, scope: callScope, key: idempotency.key }
-  return db.transaction((tx) =>
-    result === undefined ? removeResult(tx, key) : endResult(tx, { ...key, resultId: result }),
-  )
+/** In the place of an answer, from the first commit of a call on. */
+export const stored = 'stored'
+
+/** Keeps the result of a call that has begun; `stored` in each of its own transactions. */
+export function endCall(tx: Transaction, call: KeyedCall, result: string): Promise<void> {
+  return endResult(tx, { ...rowOf(call), resultId: result })
 }
 
+/** Frees the key of a call that has failed, unless it has stored something. A commit that is still uncertain is waited for. */
+export function freeCall(db: Database, call: KeyedCall): Promise<void> {
+  return db.transaction((tx) => removeResult(tx, rowOf(call)))
+}
+
+const rowOf = ({ callerId, idempotency: { key } }: KeyedCall) => ({ callerId, scope: callScope, key })
+
 /** Deletes the keys that are older than 24 hours. Returns how many. */
-export function pruneIdempotencyKeys(db: Database, now: number, signal: AbortSignal): Promise<number> {
-  return removeResults(db, now - keptMs, signal)
+export function pruneIdempotencyKeys(
+  db: Database,
+  now: number,
+  signal: AbortSignal,
+  giveBack: Parameters<typeof removeResults>[3],
+): Promise<number> {
+  return removeResults(db, now - keptMs, signal, giveBack)
 }

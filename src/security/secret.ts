@@ -25,6 +25,11 @@ export function newApiKey(): string {
   return `rk_${randomBytes(32).toString('base64url')}`
 }
 
+/** A box that only the holder of a secret can open. Its key is another hash than the one that the store has of a key. */
+export function boxOf(secret: string): SecretBox {
+  return new SecretBox([digestOf(`sealed with ${secret}`).toString('base64')])
+}
+
 /**
  * Encrypts secrets at rest with AES-256-GCM. The first key encrypts; every key decrypts, so that keys can be rotated.
  * The text is `<key id>.<iv>.<ciphertext and tag>`, bound to `context` so that it cannot be moved to another row.

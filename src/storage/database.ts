@@ -12,6 +12,8 @@ export interface Transaction extends Reader {
   readonly now: number
   /** Runs a statement and returns how many rows it changed. */
   run<Params extends object>(statement: Statement<Params, unknown>, params: Params): Promise<number>
+  /** True when a statement of this transaction has changed something. */
+  readonly hasWritten: boolean
   /** Runs a side effect once the commit is on disk. It must not throw. */
   onCommit(work: () => void): void
   /**
@@ -51,6 +53,8 @@ export class Collision extends Error {}
  * rolls back only what it wrote itself.
  */
 export interface Database extends Reader, AsyncDisposable {
+  /** True when it is at the other end of a connection, so that a read may fail where a commit has just succeeded. */
+  readonly isRemote: boolean
   /**
    * Resolves when the commit is durable; rejects with what `work` threw, or with `storage-unavailable`. Other writers may run
    * between two statements of `work` and see what it wrote: what it reads may be old at its next statement, unless it was read

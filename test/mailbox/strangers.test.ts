@@ -37,11 +37,13 @@ function counting(db: Database): { db: Database; counted: Counted } {
   const writing = (tx: Transaction): Transaction => ({
     ...reading(tx, true),
     now: tx.now,
+    hasWritten: tx.hasWritten,
     run: (statement, params) => tx.run(statement, params),
     onCommit: (work) => tx.onCommit(work),
     beforeCommit: (closing, item) => tx.beforeCommit(closing, item),
   })
   const counter: Database = {
+    isRemote: db.isRemote,
     ...reading(db, false),
     transaction: (work) => {
       counted.transactions += 1

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { giveBackUsage } from '../../src/admission/usage-store.ts'
 import {
   findFirstResult,
   keepResult,
@@ -119,8 +120,8 @@ test('keys are kept for 24 hours', async () => {
   store.clock.advance(1)
   await store.keep('lola', mailScope, 'young')
   store.clock.advance(dayMs - 1)
-  expect(await pruneIdempotencyKeys(store.db, store.clock.now(), never)).toBe(0)
+  expect(await pruneIdempotencyKeys(store.db, store.clock.now(), never, giveBackUsage)).toBe(0)
   store.clock.advance(1)
-  expect(await pruneIdempotencyKeys(store.db, store.clock.now(), never)).toBe(1_100)
+  expect(await pruneIdempotencyKeys(store.db, store.clock.now(), never, giveBackUsage)).toBe(1_100)
   expect(await store.find('lola', mailScope)).toBe('young')
 })

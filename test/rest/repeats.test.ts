@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../../src/lib/json.ts'
+import { dataDirectory } from '../support/data-directory.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
-import { besideStore } from '../support/store.ts'
+import { besideStore, onPostgres } from '../support/store.ts'
+import { until } from '../support/until.ts'
 
 interface Asked {
   readonly method: string
@@ -95,9 +98,100 @@ test('a request that began and has no answer is not carried out again', async ()
   const { body } = await ask(gateway, made)
   expect(body).toMatchObject({ status: 409, code: 'idempotency-begun', field: 'Idempotency-Key' })
   expect(body.detail).toContain('has begun and has no answer yet')
-  // Its encryption key is gone.
+  // Sealed with another key.
   await besideStore(gateway.dataDir, `update idempotency_key set result_id = '00000000.a.b'`)
-  expect((await ask(gateway, made)).body.detail).toContain('can no longer be decrypted')
+  expect((await ask(gateway, made)).body.detail).toContain('only the API key or token that made it opens its answer')
+})
+
+test('another key of the agent gets no answer that was for the first one, and does nothing twice', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const keyWith = async (...scopes: string[]) => {
+    const { body } = await gateway.call('POST', '/v1/agents/donna/keys', { scopes }, donna)
+    return { key: body.apiKey as string }
+  }
+  const rotated = await keyWith('read', 'send', 'work', 'manage', 'mint')
+  const weak = await keyWith('mint', 'send')
+  const acts: Asked[] = [
+    { method: 'POST', path: '/v1/agents/donna/keys', body: { scopes: ['read', 'mint'] } },
+    { method: 'POST', path: '/v1/messages', body: { to: '@donna', subject: 'a' } },
+    {
+      method: 'POST',
+      path: '/agents/donna/message:send',
+      body: {
+        message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'a' }] },
+        configuration: { returnImmediately: true },
+      },
+    },
+  ]
+  for (const act of acts) {
+    const headers = { 'Idempotency-Key': 'once', 'A2A-Version': '1.0' }
+    const by = ({ key }: Pick<TestAgent, 'key'>) => gateway.call(act.method, act.path, act.body, { key, headers })
+    expect((await by(donna)).status).toBeLessThan(300)
+    for (const other of [rotated, weak]) {
+      const text = JSON.stringify((await by(other)).body)
+      expect(text).toMatch(/idempotency-conflict|IDEMPOTENCY_CONFLICT/)
+      expect(text).toContain('with another API key or token')
+    }
+    expect((await by(donna)).status).toBeLessThan(300)
+  }
+  expect((await gateway.call('GET', '/v1/agents/donna/keys', undefined, donna)).body.keys).toHaveLength(4)
+  expect((await gateway.call('GET', '/v1/tasks', undefined, donna)).body.tasks).toHaveLength(1)
+})
+
+test('a code that signs in is made once for each request, whatever key the request names', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const make = () => ask(gateway, { method: 'POST', path: '/v1/sign-in-codes', by: donna })
+  const [one, other] = [await make(), await make()]
+  expect([one.status, other.status, isReplayed(other)]).toEqual([201, 201, false])
+  expect(one.body.code).not.toBe(other.body.code)
+  expect(await besideStore(gateway.dataDir, 'select key from idempotency_key')).toEqual([])
+})
+
+test('answers that are kept count as stored, until they are removed; without room none is kept', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const change = (n: number) =>
+    ask(
+      gateway,
+      { method: 'PATCH', path: '/v1/agents/donna', body: { description: `${n}`.repeat(2_000) }, by: donna },
+      `k${n}`,
+    )
+  const stored = async () => Number((await besideStore(gateway.dataDir, 'select bytes from usage'))[0]?.bytes ?? 0)
+  const countedUntil = (isIt: (bytes: number) => boolean) =>
+    until(async () => {
+      clock.advance(2_000)
+      return stored()
+    }, isIt)
+  expect((await change(1)).status).toBe(200)
+  const bytes = await countedUntil((counted) => counted > 2_000)
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { bytesStored: 1_000 } })
+  expect((await change(2)).status).toBe(200)
+  expect((await change(2)).body).toMatchObject({ code: 'idempotency-begun' })
+  expect((await change(1)).headers.get('idempotency-replayed')).toBe('true')
+  clock.advance(25 * 3_600_000)
+  expect(await countedUntil((counted) => counted < bytes)).toBeLessThan(100)
+})
+
+test('after a restart a call that had stored nothing is carried out, and one that had is not repeated', async () => {
+  // Several gateways may share a store on PostgreSQL, and the call may run on another one.
+  if (onPostgres) return
+  using directory = dataDirectory()
+  const first = await startGateway({ dataDir: directory.path })
+  const make = (gateway: TestGateway, handle: string) =>
+    ask(gateway, { method: 'POST', path: '/v1/agents', body: { handle } }, handle)
+  for (const handle of ['donna', 'lola']) await make(first, handle)
+  await first.stop()
+  await besideStore(
+    directory.path,
+    `update idempotency_key set result_id = case key when 'donna' then '' else 'stored' end`,
+  )
+  await using second = await startGateway({ dataDir: directory.path })
+  expect((await make(second, 'donna')).body.code).toBe('agent-exists')
+  const { body } = await make(second, 'lola')
+  expect([body.code, body.detail]).toEqual(['idempotency-begun', expect.stringContaining('was carried out')])
 })
 
 test('an answer above 64 KiB is not kept: a repeat is told to look', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { giveBackUsage } from '../../src/admission/usage-store.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { pruneEvents } from '../../src/log/prune-events.ts'
 import { silentLogger } from '../../src/logger/logger.ts'
@@ -19,7 +20,7 @@ export async function pruneEverything(dataDir: string): Promise<void> {
   const tomorrow = Date.now() + 86_400_000
   expect(await pruneEvents(db, tomorrow, signal)).toBeGreaterThan(0)
   await pruneDeliveries(db, tomorrow, signal)
-  await pruneIdempotencyKeys(db, tomorrow, signal)
+  await pruneIdempotencyKeys(db, tomorrow, signal, giveBackUsage)
   await pruneHeld(db, tomorrow, signal)
   expect(await removeExpiredCodes(db, tomorrow)).toBeGreaterThan(0)
   await missedEdgeSweep({ db, clock: systemClock, changed() {} }).run(signal)

@@ -15,6 +15,7 @@ const mayScan = [
   /from subscription group by 1, 2$/,
   /from gate group by nudges/,
   /count\(\*\) as "count" from session where ended_at is null$/,
+  /delete from idempotency_key where result_id = ''$/,
   /schema_migration/,
   /\/\* set back \*\/$/,
   /from project( order by id)?$/,

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
+import { secret as eventSecret, eventsEnv, startCallback } from '../fronts/mcp/events/rpc.ts'
+import { startGateway, type TestAgent } from '../support/gateway.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
 
 const secret = 'The vault is open'
 
 /** Donna, and a key of hers that manages and may not read. */
 async function start() {
-  const gateway = await startGateway()
+  const gateway = await startGateway({ env: eventsEnv })
   const donna = await gateway.addAgent('donna')
   const lola = await gateway.addAgent('lola')
   const mallory = await gateway.addAgent('mallory')
@@ -39,6 +41,39 @@ test('a key without read grants nobody to read, and has nothing sent again', asy
     const refused = await s.gateway.call('POST', `/v1/wake-subscriptions/${id}/${act}`, body, s.manager)
     expect([refused.status, refused.body.scope]).toEqual([403, 'read'])
   }
+})
+
+// The same attack, by the events of MCP.
+test('a key without read begins no subscription to events in the past, and takes none over that has subjects', async () => {
+  await using s = await start()
+  await using callback = await startCallback()
+  const subscribe = (by: TestAgent, url: string, more: object = {}) =>
+    s.gateway.call('POST', '/v1/event-subscriptions', { name: 'mail.received', url, secret: eventSecret, ...more }, by)
+  const { cursor } = (await subscribe(s.donna, callback.url)).body
+  await s.mail()
+  await until(
+    () => callback.events.length,
+    (count) => count === 1,
+  )
+  const other = `${callback.url}/other`
+  for (const past of [cursor, 'nonsense']) {
+    const refused = await subscribe(s.manager, other, { cursor: past })
+    expect([refused.status, refused.body.scope]).toEqual([403, 'read'])
+  }
+  const taken = await subscribe(s.manager, callback.url, { secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` })
+  expect([taken.status, taken.body.scope]).toEqual([403, 'read'])
+  expect(callback.heard.filter(({ body }) => body.type !== 'verification')).toHaveLength(1)
+  // From now on, and its own, it may.
+  const own = await subscribe(s.manager, other)
+  expect([own.status, (await subscribe(s.manager, other)).status]).toEqual([200, 200])
+  await s.mail()
+  await until(
+    () => callback.events.map(({ data }) => data.subject).sort(),
+    (subjects) => subjects.join() === ['', secret, secret].join(),
+  )
+  // A key that may read makes it one with subjects.
+  expect((await subscribe(s.donna, other)).status).toBe(200)
+  expect((await subscribe(s.manager, other)).status).toBe(403)
 })
 
 test('a subscription of a key without read tells ids and counts, and no subjects', async () => {

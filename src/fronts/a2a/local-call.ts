@@ -3,6 +3,7 @@ import { Problem, toProblem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import { asCall } from '../../storage/as-call.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
@@ -38,7 +39,7 @@ export async function sendLocally(context: FrontContext, send: LocalSend): Promi
   const call = new LocalCall({ ...from, caller, agent }, context, { gone: signal, waits })
   try {
     authorise(call.operation, caller)
-    const answer = await answerSend(context, readRequest(body), call, '1.0')
+    const answer = await asCall(context.db, () => answerSend(context, readRequest(body), call, '1.0'))
     await recordCall(context, call, 'ok', agent.handle)
     const payload =
       'messageId' in answer ? { $case: 'message' as const, value: answer } : { $case: 'task' as const, value: answer }

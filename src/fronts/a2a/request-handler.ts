@@ -18,6 +18,7 @@ import {
 } from '@a2a-js/sdk'
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server'
 import { Problem } from '../../errors.ts'
+import { afterCommit } from '../../storage/as-call.ts'
 import type { Reader } from '../../storage/database.ts'
 import { listTasks, nextPageToken } from '../../tasks/list-tasks.ts'
 import { readWakePolicy } from '../../tasks/message-input.ts'
@@ -57,8 +58,8 @@ export class DurableRequestHandler implements A2ARequestHandler {
   /** @param toError for a binding that has other errors than the specification's */
   constructor(context: FrontContext, toError: typeof toA2aError = toA2aError) {
     this.#context = context
-    const { audit, metrics, log } = context
-    this.#tools = { audit, metrics, log, toError }
+    const { audit, db, metrics, log } = context
+    this.#tools = { audit, db, metrics, log, toError }
   }
 
   /** The SDK reads only versions and capabilities from this card, and all agents share those. `serveCard` serves the cards. */
@@ -88,7 +89,11 @@ export class DurableRequestHandler implements A2ARequestHandler {
     return this.#stream('SendStreamingMessage', context, '', async function* (this: DurableRequestHandler, call) {
       const historyLength = historyLimit(params.configuration?.historyLength)
       const { task } = await sendFromCall(this.#context, params, call, context.requestedVersion)
-      yield* streamFromNow(this.#context, call, task.id, { isLast: endsMessageStream, historyLength })
+      try {
+        yield* streamFromNow(this.#context, call, task.id, { isLast: endsMessageStream, historyLength })
+      } catch (error) {
+        throw afterCommit(error)
+      }
     })
   }
 

@@ -2,6 +2,7 @@ import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
 import { toProblem } from '../../errors.ts'
 import type { Logger } from '../../logger/logger.ts'
+import { asCall } from '../../storage/as-call.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import type { A2aOperationName } from '../access/a2a-operations.ts'
 import type { FrontContext } from '../front-context.ts'
@@ -9,7 +10,7 @@ import { noteRefusal } from '../note-refusal.ts'
 import { type A2aCall, callOf } from './call.ts'
 
 /** The audit, the metrics, and how a binding reports a failure. */
-export interface OperationTools extends Pick<FrontContext, 'audit' | 'metrics'> {
+export interface OperationTools extends Pick<FrontContext, 'audit' | 'db' | 'metrics'> {
   readonly log: Logger
   readonly toError: (error: unknown, log: Logger, operation: string) => A2AError
 }
@@ -31,7 +32,7 @@ export async function runOperation<T>(
   const call = authorisedCall(called)
   try {
     const changed = call.beginChange()
-    const result = await act(call)
+    const result = await asCall(tools.db, () => act(call))
     changed()
     await recordCall(tools, call, 'ok', targetOf(called, call))
     return result

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { type Task as A2aTask, Message, SendMessageRequest } from '@a2a-js/sdk'
 import type { JsonObject } from '../../lib/json.ts'
 import type { LogEvent } from '../../log/event.ts'
+import { idempotencyOf } from '../../registry/idempotency.ts'
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { requireBoundedParts } from '../../tasks/bounded-parts.ts'
@@ -70,13 +70,15 @@ export async function sendFromCall(
   const checked = requireMessage(params)
   requireBoundedParts(checked.parts)
   const message = Message.toJSON(checked) as A2aMessage
-  const push = params.configuration?.taskPushNotificationConfig
+  const { configuration, metadata } = params
+  const push = configuration?.taskPushNotificationConfig
   const { idempotencyKey: key, caller } = call
   if (push) authorise(a2aOperation('CreateTaskPushNotificationConfig'), caller)
   const input: SendMessageInput = {
     message,
-    metadata: params.metadata as JsonObject | undefined,
-    idempotency: key === undefined ? undefined : { key, fingerprint: fingerprintOf(message, params) },
+    metadata: metadata as JsonObject | undefined,
+    // The whole request, the same over all transports.
+    idempotency: key === undefined ? undefined : idempotencyOf(caller, key, message, configuration, metadata),
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
   const startedAt = performance.now()
@@ -94,13 +96,6 @@ export async function sendFromCall(
 /** A v1.0 call waits unless it asks for an immediate answer. A v0.3 call waits only if it asks for that. Source: D32. */
 function isBlocking({ configuration }: SendMessageRequest, requestedVersion: string): boolean {
   return configuration ? !configuration.returnImmediately : requestedVersion !== '0.3'
-}
-
-/** Identifies a repeat: the whole request, the same over all transports. */
-function fingerprintOf(message: A2aMessage, { configuration, metadata }: SendMessageRequest): string {
-  return createHash('sha256')
-    .update(JSON.stringify([message, configuration, metadata]))
-    .digest('hex')
 }
 
 /**

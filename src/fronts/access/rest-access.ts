@@ -168,5 +168,6 @@ export function unrecorded(): Problem {
   return new Problem('storage-unavailable', {
     detail:
       'This was done, but the audit could not record it, so its answer is withheld. Look at the resource before you try again.',
+    extra: { uncertain: true },
   })
 }

@@ -1,4 +1,5 @@
 import { useSignInCode } from '../../identity/sign-in-codes.ts'
+import { asCall } from '../../storage/as-call.ts'
 import { bearerKey } from '../http/auth.ts'
 import { openRoute } from '../rest/route.ts'
 
@@ -6,7 +7,7 @@ import { openRoute } from '../rest/route.ts'
 export const signInRoutes = [
   openRoute('POST /page/sign-in', async ({ req, res }, context) => {
     res.setHeader('Cache-Control', 'no-store')
-    const { key, caller } = await useSignInCode(context, bearerKey(req))
+    const { key, caller } = await asCall(context.db, () => useSignInCode(context, bearerKey(req)))
     const { projectId: project, identity: actor, id: callerId, keyId } = caller
     const address = context.clientAddress(req.socket.remoteAddress, req.get('x-forwarded-for'))
     const operation = 'signInCode.use'

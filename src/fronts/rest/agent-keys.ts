@@ -56,6 +56,7 @@ export const agentKeyRoutes = [
     name: 'key.make',
     what: 'make keys',
     access: { scope: 'mint', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    hasSecret: true,
     rate: 'startsPerHour',
     body: newKey,
     status: 201,

@@ -46,6 +46,7 @@ export async function callRoute(
   const { caller, header, untilGone, answer, http } = call
   authorise(route.operation, caller)
   const changed = beginChange(context.admission, route.operation, caller)
+  if (route.hasSecret) reply.headers['Cache-Control'] = 'no-store'
   if (route.rate) context.admission.spend(caller, route.rate, route.operation.name)
   const wanted = wantedBy(header)
   const mailCall = { wanted, ...call }

@@ -52,6 +52,7 @@ export const operatorKeyRoutes = [
     name: 'operatorKey.make',
     what: 'make operator keys',
     access: { scope: 'mint', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
+    hasSecret: true,
     body: newKey,
     status: 201,
     handle: async ({ caller, body }, context): Promise<NewOperatorKeyView> => {

@@ -58,6 +58,8 @@ interface RouteFields<Name extends string, Body extends Schema, Query extends Sc
   readonly access: Omit<RestOperation, 'route' | 'name' | 'what'>
   /** The rate that it counts against, for acts that cost others more than a request does. */
   readonly rate?: RateName
+  /** Its answer may have a secret, such as a new key: no cache keeps it. */
+  readonly hasSecret?: true
   /** Parsed before the handler runs. Without a schema a body is ignored. */
   readonly body?: Body
   readonly query?: Query
@@ -72,6 +74,7 @@ export interface Route<Name extends RouteName, Body extends Schema, Query extend
   readonly route: Name
   readonly operation: RestOperation
   readonly rate: RateName | undefined
+  readonly hasSecret: boolean
   readonly body: Body | undefined
   readonly query: Query | undefined
   readonly status: 200 | 201 | 204
@@ -83,6 +86,7 @@ export interface AnyRoute {
   readonly route: RouteName
   readonly operation: RestOperation
   readonly rate: RateName | undefined
+  readonly hasSecret: boolean
   readonly body: z.ZodType | undefined
   readonly query: z.ZodType | undefined
   readonly status: number
@@ -95,9 +99,9 @@ export function route<
   Body extends Schema = undefined,
   Query extends Schema = undefined,
 >(name: Name, fields: RouteFields<Name, Body, Query, View>): Route<Name, Body, Query, View> {
-  const { body, query, rate, status = 200, handle } = fields
+  const { body, query, rate, hasSecret = false, status = 200, handle } = fields
   const operation = { route: name, name: fields.name, what: fields.what, ...fields.access }
-  return { route: name, operation, rate, body, query, status, handle }
+  return { route: name, operation, rate, hasSecret, body, query, status, handle }
 }
 
 /** A route that answers every caller, with or without a key. */

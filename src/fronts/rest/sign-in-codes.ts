@@ -19,6 +19,7 @@ export const signInCodeRoutes = [
     name: 'signInCode.make',
     what: 'make a link that signs in on the page',
     access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first' },
+    hasSecret: true,
     status: 201,
     handle: async ({ caller, header }, context): Promise<SignInCodeView> => {
       const key = bearerKeyOf(header('authorization'))

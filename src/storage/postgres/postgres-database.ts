@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { inCall } from '../as-call.ts'
 import type { Database, NoteCommit, Transaction } from '../database.ts'
 import { type Statement, sql, statement } from '../statement.ts'
 import { connectionOptions } from './connection-options.ts'
@@ -21,6 +22,7 @@ const databaseSize = statement<object, { size: number }>(sql`select pg_database_
  * connection that broke is opened again when it is needed.
  */
 export class PostgresDatabase implements Database {
+  readonly isRemote = true
   readonly #reads: ReadPool
   readonly #writers: WriteConnection[]
   readonly #commits: GroupCommit
@@ -60,7 +62,7 @@ export class PostgresDatabase implements Database {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#commits.transaction(work)
+    return inCall(work, (joined) => this.#commits.transaction(joined))
   }
 
   async size(): Promise<number> {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { silenceMs } from './connection-options.ts'
 import type { Query } from './query.ts'
-import { isConnectionLost, storageProblem } from './storage-problem.ts'
+import { isConnectionLost, storageProblem, whileConnecting } from './storage-problem.ts'
 
 /** Runs a limited number of reads at a time. The others wait; reads that go first are run before them. */
 export class ReadQueue {
@@ -62,13 +62,12 @@ export class ReadPool {
   }
 
   async #read(query: Query): Promise<unknown[]> {
-    const pool = this.#pool
     try {
       try {
-        return (await pool.query(query)).rows
+        return await rowsFrom(this.#pool, query)
       } catch (error) {
         if (!isConnectionLost(error)) throw error
-        return (await this.#pool.query(query)).rows
+        return await rowsFrom(this.#pool, query)
       }
     } catch (error) {
       throw storageProblem(error)
@@ -88,8 +87,21 @@ export class ReadPool {
 
   #open(): pg.Pool {
     const pool = new pg.Pool(this.#options)
-    // An idle connection that breaks is replaced when it is needed.
+    // An idle connection that breaks is replaced when it is needed. One in use rejects its query as well.
     pool.on('error', () => {})
+    pool.on('connect', (client) => client.on('error', () => {}))
     return pool
+  }
+}
+
+async function rowsFrom(pool: pg.Pool, query: Query): Promise<unknown[]> {
+  const client = await whileConnecting(pool.connect())
+  try {
+    const { rows } = await client.query(query)
+    client.release()
+    return rows
+  } catch (error) {
+    client.release(true)
+    throw error
   }
 }

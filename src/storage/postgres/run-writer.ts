@@ -71,8 +71,12 @@ class WriterRun {
   }
 
   #transaction(): Transaction {
+    const hasWritten = (): boolean => this.#hasWritten
     return {
       now: this.#shared.now,
+      get hasWritten() {
+        return hasWritten()
+      },
       all: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>
         (await this.#ask(statement as Statement, params)).rows as Row[],
       get: async <Params extends object, Row>(statement: Statement<Params, Row>, params: Params) =>

@@ -65,6 +65,18 @@ export function uncertain(cause: unknown): Problem {
   })
 }
 
+const failedToConnect = new WeakSet<Error>()
+
+/** Notes of what fails while a connection is made that it is no fault of a statement: a server that accepts none has many codes for that. */
+export async function whileConnecting<T>(connecting: Promise<T>): Promise<T> {
+  try {
+    return await connecting
+  } catch (error) {
+    if (error instanceof Error) failedToConnect.add(error)
+    throw error
+  }
+}
+
 /** True when the store is at fault, so that running the work again at once would not help. */
 export function isOutage(error: unknown): boolean {
   return ['unreachable', 'read-only', 'full', 'pooled'].includes(reasonOf(error) ?? '')
@@ -97,8 +109,8 @@ export function isCertain(error: unknown): boolean {
 function reasonOf(error: unknown): Reason | undefined {
   if (!(error instanceof Error) || error instanceof Problem) return undefined
   const code = codeOf(error)
-  if (code === undefined) return driverReasonOf(error)
-  return reasons[code] ?? reasons[code.slice(0, 2)]
+  const reason = code === undefined ? driverReasonOf(error) : (reasons[code] ?? reasons[code.slice(0, 2)])
+  return reason ?? (failedToConnect.has(error) ? 'unreachable' : undefined)
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { silenceMs } from './connection-options.ts'
 import type { Query } from './query.ts'
+import { whileConnecting } from './storage-problem.ts'
 
 /**
  * One connection for writing. It is opened when it is needed, and again after it broke. Queries are sent without waiting for
@@ -32,7 +33,7 @@ export class WriteConnection {
     // The queries without an answer are rejected by the driver. Without a listener the error would be an uncaught exception.
     client.on('error', () => this.#lost(client))
     client.on('end', () => this.#lost(client))
-    await client.connect()
+    await whileConnecting(client.connect())
     this.#client = client
     this.#unanswered = 0
     this.#watch = setInterval(() => this.#breakSilence(), 1_000).unref()

@@ -21,8 +21,12 @@ export function openTransaction(connection: Connection, now: number): OpenTransa
     if (over) throw new Error('A transaction was used after its end: something in it was not awaited.')
     return connection
   }
+  const { changes } = connection
   const tx: Transaction = {
     now,
+    get hasWritten() {
+      return connection.changes !== changes
+    },
     all: async (statement, params) => open().all(statement, params),
     get: async (statement, params) => open().get(statement, params),
     run: async (statement, params) => open().run(statement, params),

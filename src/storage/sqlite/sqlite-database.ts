@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { type Logger, silentLogger } from '../../logger/logger.ts'
+import { inCall } from '../as-call.ts'
 import type { Database, NoteCommit, Transaction } from '../database.ts'
 import type { Statement } from '../statement.ts'
 import { Checkpoints } from './checkpoints/checkpoints.ts'
@@ -58,6 +59,7 @@ export class WalFile {
  * open another one reads, which sees the last commit.
  */
 export class SqliteDatabase implements Database {
+  readonly isRemote = false
   readonly #path: string
   readonly #writer: Connection
   readonly #reader: Connection
@@ -113,7 +115,7 @@ export class SqliteDatabase implements Database {
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.#commits.transaction(work)
+    return inCall(work, (joined) => this.#commits.transaction(joined))
   }
 
   async size(): Promise<number> {
@@ -164,7 +166,7 @@ function translated<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw storageProblem(error)
+    throw storageProblem(error, '')
   }
 }
 

@@ -11,13 +11,13 @@ const remedies: readonly (readonly [code: RegExp, remedy: string])[] = [
   [/^SQLITE_(IOERR|PROTOCOL|NOMEM)/, 'Free space on the disk, or check it.'],
 ]
 
-/** Translates an SQLite error caused by the machine (disk full, I/O) into `storage-unavailable`; returns any other error unchanged. */
-export function storageProblem(error: unknown): unknown {
+/** Translates an SQLite error caused by the machine (disk full, I/O) into `storage-unavailable`; returns any other error unchanged. A read says nothing of what was written. */
+export function storageProblem(error: unknown, outcome = '; nothing was written'): unknown {
   if (!isSqliteError(error)) return error
   const [, remedy] = remedies.find(([code]) => code.test(error.code)) ?? []
   if (remedy === undefined) return error
   return new Problem('storage-unavailable', {
-    detail: `The store is not available (${error.code}); nothing was written. ${remedy} Then try again.`,
+    detail: `The store is not available (${error.code})${outcome}. ${remedy} Then try again.`,
     cause: error,
   })
 }

@@ -67,7 +67,7 @@ const retryForSeconds = 600
 /**
  * Makes a subscription to events, or has it live longer. The same caller, URL, type and arguments are the same subscription: another secret
  * is its rotation, and a paused one stays paused. A new receiver proves first that it wants the events.
- * Errors: `invalid-request`, `url-not-allowed`, `limit-exceeded`, `rate-limited`, `callback-not-verified`, `unauthenticated`.
+ * Errors: `invalid-request`, `url-not-allowed`, `limit-exceeded`, `rate-limited`, `callback-not-verified`, `unauthenticated`, `forbidden`.
  * Source: SEP-3415, events/subscribe; D42.
  */
 export async function subscribeToEvents(
@@ -87,8 +87,10 @@ export async function subscribeToEvents(
     await requireLiveKey(tx, caller)
     const before = await lockMcpSubscription(tx, mcpId)
     const given = { ...input, mcpId, verifiedAt }
-    if (before && isLiving(before, tx.now))
+    if (before && isLiving(before, tx.now)) {
+      if (!before.target.withoutSubjects) requireReader(caller, 'To refresh a subscription whose events have subjects')
       return refreshed(context, tx, caller, before, given, expiryOf(input, tx.now))
+    }
     // Its cursor is the client's now.
     if (before) await deleteSubscription(tx, before.id)
     return made(context, tx, caller, given)
@@ -123,6 +125,7 @@ async function made(
   await requireRoomFor(tx, caller)
   const head = await lockLog(tx, projectId)
   const { logId, isCut } = await startPosition(tx, projectId, given, tx.now)
+  if (isCut || logId < head) requireReader(caller, 'A cursor from before now')
   const id = newSubscriptionId()
   const expiresAt = expiryOf(given, tx.now)
   const chosen = subscriptionTo(caller, choice)
@@ -182,6 +185,15 @@ async function verifiedSince(
 async function requireRoomFor(db: Parameters<typeof countSubscriptions>[0], caller: Caller): Promise<void> {
   const remedy = 'Unsubscribe from what you do not use; what is not refreshed ends by itself.'
   requireRoom(caller, 'subscriptions', await countSubscriptions(db, caller.id), remedy)
+}
+
+/** Nobody gives what he has not. Errors: `forbidden`. Source: D46. */
+function requireReader({ scopes }: Caller, what: string): void {
+  if (scopes.includes('read')) return
+  throw new Problem('forbidden', {
+    detail: `${what} needs the scope "read", which this key does not have. Use one that has it.`,
+    extra: { scope: 'read' },
+  })
 }
 
 async function requireOwner(tx: Transaction, { id }: Caller): Promise<void> {

@@ -99,6 +99,26 @@ test('without a server reads and writes are refused at once, and served again wh
   expect(await ids()).toEqual(['a', 'b'])
 })
 
+test('a database that accepts no connections is unavailable, whatever code it gives for that', async () => {
+  await using server = await startServer()
+  await runSql(server.url, 'create database closing')
+  const closing = new URL(server.url)
+  closing.pathname = '/closing'
+  await using gateway = await PostgresDatabase.open(closing.href, systemClock)
+  await put('a', gateway)
+  await runSql(server.url, 'alter database closing allow_connections false')
+  await runSql(server.url, `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = 'closing'`)
+  const unavailable = { code: 'storage-unavailable', status: 503 }
+  await expect(ids(gateway)).rejects.toMatchObject(unavailable)
+  await expect(put('lost', gateway)).rejects.toMatchObject(unavailable)
+  await expect(PostgresDatabase.open(closing.href, systemClock)).rejects.toThrow(
+    /cannot be opened: .*not currently accepting/,
+  )
+  await runSql(server.url, 'alter database closing allow_connections true')
+  await put('b', gateway)
+  expect(await ids(gateway)).toEqual(['a', 'b'])
+})
+
 test('a database that accepts no writes is reported, and used again when it does', async () => {
   const role = `rouse_${randomBytes(4).toString('hex')}`
   await runSql(url, `create role ${role} superuser login password 'secret'`)

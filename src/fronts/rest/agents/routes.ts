@@ -80,6 +80,7 @@ export const agentRoutes = [
     name: 'agent.register',
     what: 'register agents',
     access: { scope: 'mint', operator: 'any', agent: 'never', peer: 'never', audited: 'first' },
+    hasSecret: true,
     body: newAgent,
     status: 201,
     handle: async ({ caller, body, reply }, context): Promise<NewAgentView> => {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readMail, readSentPage, readThreadPage } from '../../../mailbox/reading/read-mail.ts'
 import { reportStatus } from '../../../mailbox/reading/report-status.ts'
 import { sendMail } from '../../../mailbox/sending/send-mail.ts'
+import { idempotencyOf } from '../../../registry/idempotency.ts'
 import { idempotencyKey } from '../../idempotency-key.ts'
 import { nextToken } from '../page.ts'
 import { route } from '../route.ts'
@@ -31,7 +31,9 @@ export const messageRoutes = [
     status: 201,
     handle: async ({ caller, body, given, header, reply }, { mail, metrics }) => {
       const startedAt = performance.now()
-      const sent = await sendMail(mail, caller, body, { idempotency: idempotencyOf(header('idempotency-key'), given) })
+      const key = idempotencyKey(header('idempotency-key'))
+      const idempotency = key === undefined ? undefined : idempotencyOf(caller, key, given)
+      const sent = await sendMail(mail, caller, body, { idempotency })
       metrics.accepted('mail', performance.now() - startedAt)
       reply.headers.Location = `/v1/messages/${sent.message.id}`
       return sentView(sent)
@@ -71,9 +73,3 @@ export const threadRoutes = [
     },
   }),
 ] as const
-
-function idempotencyOf(header: string | undefined, body: unknown): { key: string; fingerprint: string } | undefined {
-  const key = idempotencyKey(header)
-  if (key === undefined) return undefined
-  return { key, fingerprint: createHash('sha256').update(JSON.stringify(body)).digest('hex') }
-}

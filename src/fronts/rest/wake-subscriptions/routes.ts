@@ -75,6 +75,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.make',
     what: 'subscribe',
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
+    hasSecret: true,
     body: newSubscription,
     status: 201,
     handle: async ({ caller, body, header, reply }, { subscriptions }): Promise<NewSubscriptionView> => {
@@ -96,6 +97,7 @@ export const wakeSubscriptionRoutes = [
     name: 'subscription.change',
     what: 'change a subscription',
     access: { scope: 'manage', operator: 'any', agent: 'granted', peer: 'never', audited: 'first' },
+    hasSecret: true,
     body: subscriptionChanges,
     handle: async ({ caller, params, body }, { subscriptions }): Promise<ChangedSubscriptionView> => {
       const { subscription, signingKey } = await updateSubscription(subscriptions, caller, params.id, body)

@@ -20,6 +20,20 @@ test('a session serves its own caller, after a restart too', async () => {
   expect((await second.call('DELETE', '/mcp', undefined, { key: mike.key, headers: session })).status).toBe(404)
 })
 
+test('a session of an operator is of the key that began it: another operator neither uses nor ends it', async () => {
+  await using gateway = await startGateway()
+  const operator = async (role: string) => {
+    const { body } = await gateway.call('POST', '/v1/operator-keys', { role })
+    return { handle: '@operator', key: body.operatorKey as string }
+  }
+  const [manager, viewer] = [await operator('manager'), await operator('viewer')]
+  const session = await beginSession(gateway, manager)
+  expect((await post(gateway, viewer, ping, session)).status).toBe(404)
+  for (const { key } of [viewer, { key: gateway.adminKey }])
+    expect((await gateway.call('DELETE', '/mcp', undefined, { key, headers: session })).status).toBe(404)
+  expect((await post(gateway, manager, ping, session)).status).toBe(200)
+})
+
 test('without a session a request is 400, with an unknown one 404, without a key 401', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')
