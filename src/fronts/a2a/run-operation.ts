@@ -29,6 +29,7 @@ export async function runOperation<T>(
   act: (call: A2aCall) => Promise<T>,
 ): Promise<T> {
   const call = authorisedCall(called)
+  using _held = call.slot.hold()
   try {
     const changed = call.beginChange()
     const result = await act(call)
@@ -50,6 +51,7 @@ export async function* streamOperation<T>(
   events: (call: A2aCall) => AsyncGenerator<T, void, undefined>,
 ): AsyncGenerator<T, void, undefined> {
   const call = authorisedCall(called)
+  using _held = call.slot.hold()
   try {
     using _openCall = call.open('streams')
     call.beginStream()
