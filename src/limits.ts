@@ -126,7 +126,7 @@ export const projectLimits = {
   heavyPerMinute: limit(
     60,
     'a minute',
-    'new MCP sessions, test wakes, challenges, polls of events beyond 200, and resyncs or replays, each kind for itself',
+    'new MCP sessions, test wakes, challenges, polls of events that read 300 or more, and resyncs or replays, each kind for itself',
   ),
   startsPerHour: limit(100, 'an hour', 'started sessions, granted permissions and made keys, each kind for itself'),
   changesPerDay: limit(

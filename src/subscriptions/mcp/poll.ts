@@ -35,14 +35,15 @@ interface PollContext extends Pick<SubscriptionContext, 'db' | 'clock'> {
 interface PollTurn {
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal
-  /** Counts a read of more than one page. Errors: `rate-limited`. */
+  /** Counts a read of many pages. Errors: `rate-limited`. */
   readonly spend: () => void
   /** Called before it waits. */
   readonly waits: () => void
 }
 
-/** Pages of the log for one answer, 5,000 events of the caller. The next poll reads on. */
+/** Pages of the log for one answer, 5,000 events of the caller. The next poll reads on. The first one has what is wanted, and one more. */
 const pagesMax = 25
+const pagesFree = 2
 
 /**
  * Reads the events of a type after a cursor, and waits for the first one where it may. Without a cursor it returns none, and the cursor of
@@ -66,7 +67,7 @@ export async function pollEvents(
     let after = logId
     for (;;) {
       let pages = 0
-      for await (const page of scanPending(db, reader, after)) {
+      for await (const page of scanPending(db, reader, after, { first: maxEvents + 1 })) {
         pages++
         const events = page.events.slice(0, maxEvents)
         const isWhole = events.length === page.events.length
@@ -77,7 +78,7 @@ export async function pollEvents(
           const cursor = mcpEventCursor(projectId, after)
           return { events: seen, cursor, truncated: isCut, hasMore: !isWhole || page.more }
         }
-        if (page.more && pages === 1) spend()
+        if (page.more && pages === pagesFree) spend()
       }
       waits()
       await growth.next()
