@@ -84,26 +84,23 @@ export class ConnectionCalls {
   }
 
   #charge({ socket, network }: Connection): void {
-    if (this.#isShared) return
+    if (this.#bounds.connectionsPerAddress === 0) return
     const calls = Math.max(0, socket.bytesRead - bytesOf.begin) / bytesOf.call
-    const isMistake = calls <= mistake.calls
-    const charged = isMistake ? Math.min(calls, mistake.part * this.#unproven.size) : calls
-    this.#calls.take(network, this.#unproven, this.#clock.now(), charged)
-    if (!isMistake) this.#bar(network)
+    if (calls > mistake.calls) this.#bar(network)
+    const most = calls > mistake.calls ? calls : mistake.part * this.#unproven.size
+    this.#calls.take(network, this.#unproven, this.#clock.now(), Math.min(calls, most))
   }
 
-  /** Has an address wait until half of its bound would be there again, and closes its connections without a valid key. */
+  /**
+   * Has an address wait until half of its bound would be there again, and closes its connections without a valid key. Where addresses have no
+   * bound, it may be that of a proxy with many clients: then each pays for its own calls.
+   */
   #bar(network: string): void {
-    if (this.#isShared) return
+    if (this.#bounds.connectionsPerAddress === 0) return
     this.#calls.take(network, this.#unproven, this.#clock.now(), this.#unproven.size / 2)
     for (const { socket, network: its, deadline } of this.#connections.values()) {
       if (deadline && its === network) socket.destroy()
     }
-  }
-
-  /** Where addresses have no bound, an address may be that of a proxy with many clients: then each pays for its calls alone. */
-  get #isShared(): boolean {
-    return this.#bounds.connectionsPerAddress === 0
   }
 
   get #unproven() {

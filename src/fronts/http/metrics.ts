@@ -1,9 +1,8 @@
-import { type RequestHandler, Router } from 'express'
+import { Router } from 'express'
 import { authorise } from '../access/authorise.ts'
 import type { RestOperation } from '../access/operation.ts'
 import { recordRest } from '../access/rest-access.ts'
 import type { FrontContext, MetricsPage } from '../front-context.ts'
-import { inOrder } from '../in-order.ts'
 import { routeTable } from '../rest/route-table.ts'
 import { admitRequest } from './admit-request.ts'
 import { callerOf, requireKey } from './auth.ts'
@@ -34,14 +33,13 @@ export function metricsRoutes(context: FrontContext, { isOpen, write }: MetricsP
       requireKey(context),
       admitRequest(admission, () => true),
     )
-  const answer: RequestHandler = async (_req, res) => {
+  router.get('/metrics', async (_req, res) => {
     res.locals.route = metricsOperation.route
     if (!isOpen) authorise(metricsOperation, callerOf(res))
     const { type, text } = await write()
     res.setHeader('Content-Type', type)
     res.setHeader('Cache-Control', 'no-store')
     res.end(text)
-  }
-  router.get('/metrics', inOrder([answer]))
+  })
   return router
 }

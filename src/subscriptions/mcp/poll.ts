@@ -75,8 +75,8 @@ export async function pollEvents(
         const isOver = signal.aborted || (page.more ? pages === pagesMax : clock.now() >= endsAt)
         if (isOver || maxEvents === 0 || events.length > 0) {
           const seen = events.map((event) => occurrence(reader, event, choice))
-          const cursor = mcpEventCursor(projectId, after)
-          return { events: seen, cursor, truncated: isCut, hasMore: !isWhole || page.more }
+          const hasMore = !isWhole || page.more
+          return { events: seen, cursor: mcpEventCursor(projectId, after), truncated: isCut, hasMore }
         }
         if (page.more && pages === pagesFree) spend()
       }
