@@ -1,6 +1,6 @@
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { expect, test } from 'vitest'
-import { toolCall } from '../fronts/mcp/http/call-tool.ts'
+import { callTool, toolCall } from '../fronts/mcp/http/call-tool.ts'
 import { beginSession } from '../fronts/mcp/http/wire.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
@@ -50,6 +50,8 @@ const fronts: Record<string, Send> = {
 async function start() {
   const gateway = await startGateway()
   const [donna, lola] = [await gateway.addAgent('donna'), await gateway.addAgent('lola')]
+  // The library of MCP is loaded for the first request: a client that is gone before has nothing begun.
+  await callTool(gateway, lola.key, 'whoami', {})
   const whoami = async ({ key }: TestAgent) => (await gateway.call('GET', '/v1/whoami', undefined, { key })).status
   const limits = { requestsAtOnce: 1, requestsQueued: 0 }
   return { gateway, donna, lola, whoami, bound: () => gateway.call('PATCH', '/v1/projects/default', { limits }) }
