@@ -94,6 +94,11 @@ export const gatewayLimits = {
     'a minute',
     'requests of one key that list or revoke keys, tokens and permissions, whatever else is used up',
   ),
+  challengesPerHost: limit(
+    10,
+    'a minute',
+    'challenges of MCP Events that a project sends to one host and that are not answered',
+  ),
   stormTurns: limit(
     60,
     'items',
@@ -118,7 +123,11 @@ export const projectLimits = {
   ),
   megabytesPerMinute: limit(256, 'a minute', 'MiB of requests and answers, streams included; 16 at once'),
   messagesPerMinute: limit(300, 'a minute', 'mail and A2A messages; `ROUSE_MESSAGES_PER_MINUTE` sets the default'),
-  heavyPerMinute: limit(60, 'a minute', 'new MCP sessions, test wakes, and resyncs or replays, each kind for itself'),
+  heavyPerMinute: limit(
+    60,
+    'a minute',
+    'new MCP sessions, test wakes, challenges, polls of events that read 300 or more, and resyncs or replays, each kind for itself',
+  ),
   startsPerHour: limit(100, 'an hour', 'started sessions, granted permissions and made keys, each kind for itself'),
   changesPerDay: limit(
     20_000,
@@ -128,7 +137,11 @@ export const projectLimits = {
   requestsAtOnce: limit(8, 'at a time', 'requests that are worked on; more wait'),
   requestsQueued: limit(256, 'at a time', 'requests that wait; each waits ten seconds at most'),
   streams: limit(100, 'at a time', 'open streams; half of them by one key'),
-  blockingCalls: limit(1_000, 'at a time', 'blocking sends and waits for mail; half of them by one key'),
+  blockingCalls: limit(
+    1_000,
+    'at a time',
+    'blocking sends, and waits for mail and for events; half of them by one key',
+  ),
   unreadBytes: limit(64 * MiB, 'bytes', 'answers and stream events that clients have not read'),
   subscriptions: limit(500, 'items', 'wake subscriptions of an agent'),
   keys: limit(100, 'items', 'API keys of an agent'),

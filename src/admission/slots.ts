@@ -11,19 +11,30 @@ const waitMs = 10_000
 
 /** The place of one request among those of its agent and its project that are worked on at a time. */
 export interface Slot {
-  /** Frees the slot for good. */
+  /** Frees the slot for good, also where work goes on: what waits is counted elsewhere. */
   release(): void
+  /** The answer is over: frees the slot once no work holds it. */
+  end(): void
+  /** Holds the slot for a piece of work until the returned object is disposed, also after the answer is over. */
+  hold(): Disposable
   /** Frees the slot while the request waits for its client, and takes one again. Errors: `rate-limited`. */
   releaseWhile<T>(wait: () => Promise<T>): Promise<T>
 }
 
 /** The slot of a request that nothing limits. */
-export const unlimitedSlot: Slot = { release() {}, releaseWhile: (wait) => wait() }
+export const unlimitedSlot: Slot = {
+  release() {},
+  end() {},
+  hold: () => ({ [Symbol.dispose]() {} }),
+  releaseWhile: (wait) => wait(),
+}
 
 class TakenSlot implements Slot {
   #release: Release
   readonly #enterAgain: () => Release | Promise<Release>
   #isOver = false
+  #isAnswered = false
+  #holders = 0
 
   constructor(release: Release, enterAgain: () => Release | Promise<Release>) {
     this.#release = release
@@ -33,6 +44,22 @@ class TakenSlot implements Slot {
   release(): void {
     this.#isOver = true
     this.#release()
+  }
+
+  end(): void {
+    this.#isAnswered = true
+    if (this.#holders === 0) this.release()
+  }
+
+  hold(): Disposable {
+    this.#holders++
+    return {
+      [Symbol.dispose]: () => {
+        this.#holders--
+        // The next piece of work of the same request may begin in this turn of the loop.
+        if (this.#isAnswered) setImmediate(() => this.end())
+      },
+    }
   }
 
   async releaseWhile<T>(wait: () => Promise<T>): Promise<T> {

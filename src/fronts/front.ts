@@ -56,11 +56,13 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
   // The key before the body: the gateway parses nothing for callers without one.
   app.use(
     '/v1',
-    recordRest(context, restTable),
-    requireKey(context),
-    admitRequest(admission, isRevocation),
-    actInProject(context),
-    answerRoutes(restTable, context),
+    inOrder([
+      recordRest(context, restTable),
+      requireKey(context),
+      admitRequest(admission, isRevocation),
+      actInProject(context),
+      answerRoutes(restTable, context),
+    ]),
   )
   const callApi = callInSession(context, createLocalApi(context))
   app.use('/mcp', protect(context, '/mcp'), mcpRoutes({ callApi, ...context }))

@@ -1,8 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { slotOf } from './http/admit-request.ts'
 
 /**
  * One handler that runs several in order. A router would match the path again for each of them, which costs more than most of
- * them do. What a handler throws, rejects with or passes to `next` goes to the error handlers of the router.
+ * them do. What a handler throws, rejects with or passes to `next` goes to the error handlers of the router. The slot of the request is
+ * held until the promise of a handler has settled.
  */
 export function inOrder(handlers: readonly RequestHandler[]): RequestHandler {
   return (req, res, next) => {
@@ -11,7 +13,9 @@ export function inOrder(handlers: readonly RequestHandler[]): RequestHandler {
       const handler = error === undefined ? handlers[position++] : undefined
       try {
         const running: unknown = handler ? handler(req, res, run) : next(error)
-        if (running instanceof Promise) running.catch(next)
+        if (!(running instanceof Promise)) return
+        const held = slotOf(res).hold()
+        running.catch(next).finally(() => held[Symbol.dispose]())
       } catch (thrown) {
         next(thrown)
       }

@@ -24,7 +24,7 @@ class ProjectCalls {
   }
 }
 
-/** A stream, or a call that waits: a send for its task, a read of the inbox for mail. */
+/** A stream, or a call that waits: a send for its task, a read of the inbox for mail, a poll of events. */
 export type OpenCallKind = 'streams' | 'blockingCalls'
 
 /** An open stream or blocking call. */
@@ -195,7 +195,8 @@ const remedies: Record<OpenCallKind, { readonly what: string; readonly remedy: s
   },
   blockingCalls: {
     what: 'calls that wait',
-    remedy: 'Send with returnImmediately: true, and follow the task; read the inbox without waitSeconds.',
+    remedy:
+      'Send with returnImmediately: true, and follow the task; read the inbox without waitSeconds; poll without timeoutMs.',
   },
 }
 

@@ -64,6 +64,8 @@ export async function* follow(
           yield event
         }
         after = Math.max(after, page.upTo)
+        // The store may answer within this turn of the loop, and so may a reader.
+        if (page.more) await new Promise(setImmediate)
       } while (page.more)
       options.onIdle?.()
     }

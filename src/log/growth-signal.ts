@@ -1,21 +1,24 @@
 import type { LogNotifier } from './log-notifier.ts'
 
-/** Signals that a project's log has grown. A wait that begins later still gets the signal. */
+/** Signals that a log has grown. A wait that begins later still gets the signal. */
 export class GrowthSignal {
   readonly #stop: () => void
   #grown = false
+  #isClosed = false
   #wake = (): void => {}
 
-  constructor(notifier: LogNotifier, projectId: string) {
-    this.#stop = notifier.listen(projectId, () => {
+  /** @param key a project's id, a task's id, or an agent's id with its project as `within` */
+  constructor(notifier: LogNotifier, key: string, within?: string) {
+    const notice = (): void => {
       this.#grown = true
       this.#wake()
-    })
+    }
+    this.#stop = notifier.listen(key, notice, within)
   }
 
-  /** Resolves once the log has grown since the last call. */
+  /** Resolves once the log has grown since the last call, or at once when the signal is closed. */
   async next(): Promise<void> {
-    if (!this.#grown) {
+    if (!this.#grown && !this.#isClosed) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
@@ -23,7 +26,8 @@ export class GrowthSignal {
     this.#grown = false
   }
 
-  close(): void {
+  readonly close = (): void => {
+    this.#isClosed = true
     this.#stop()
     this.#wake()
   }

@@ -74,6 +74,35 @@ test('a request that waits for its client has no slot, and takes one again; one 
   expect(await again.admit(agent('donna'))).toBeDefined()
 })
 
+test('a slot whose answer is over is held by the work that goes on, and by what that work begins; a release frees it at once', async () => {
+  const { admission, agent } = start({ requestsAtOnce: 1, requestsQueued: 0 })
+  const donna = agent('donna')
+  const isFree = (): Promise<boolean> =>
+    admission.admit(donna).then(
+      (slot) => {
+        slot.release()
+        return true
+      },
+      () => false,
+    )
+  const [slot] = await fill(admission, donna, 1)
+  const first = slot!.hold()
+  slot!.end()
+  expect(await isFree()).toBe(false)
+  first[Symbol.dispose]()
+  const second = slot!.hold()
+  await new Promise(setImmediate)
+  expect(await isFree()).toBe(false)
+  second[Symbol.dispose]()
+  await new Promise(setImmediate)
+  expect(await isFree()).toBe(true)
+
+  const [waiting] = await fill(admission, donna, 1)
+  waiting!.hold()
+  waiting!.release()
+  expect(await isFree()).toBe(true)
+})
+
 test('the agents of a project have twenty times the slots of one, together', async () => {
   const { admission, agent } = start({ requestsAtOnce: 1, requestsQueued: 0 })
   const slots: Slot[] = []

@@ -45,6 +45,11 @@ export function rawClient(
           resolve(error ? refusalOf(error) : { value }),
         )
       }),
+    /** Begins a call. Returns the function that cancels it. */
+    begin: (method: string, request: object, sent: Record<string, string>): (() => void) => {
+      const call = methods[method](request, metadataOf(sent), () => {})
+      return () => call.cancel()
+    },
     stream: (method: string, request: object, sent: Record<string, string>) =>
       methods[method](request, metadataOf(sent)) as ClientReadableStream<StreamResponse>,
     [Symbol.dispose]: () => client.close(),

@@ -245,20 +245,6 @@ test('work that a writer did not wait for never reaches the store', async () => 
   expect(ids()).toEqual([])
 })
 
-test('a quick disk is waited for; after a flush that was slow another thread makes twenty', async () => {
-  let at = 0
-  const times = [0, 1, 2, 3.1, 4, 4.1]
-  const log = new WalFile(`${directory.path}/test.db`, () => times[at++]!)
-  await log.flush()
-  await log.flush()
-  expect(at).toBe(4)
-  for (let flush = 0; flush < 20; flush++) await log.flush()
-  expect(at).toBe(4)
-  await log.flush()
-  expect(at).toBe(times.length)
-  log.close()
-})
-
 /** A disk that takes its time: each flush ends when the test says so. */
 class SlowDisk {
   readonly flushes: { done: () => void; fail: (error: Error) => void }[] = []

@@ -3,6 +3,7 @@ import { eventsEnv, secret, startCallback } from '../fronts/mcp/events/rpc.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 
@@ -188,4 +189,50 @@ test('a cursor whose events are kept no more: the answer says so, to a poll and 
   const polled = await gateway.call('POST', '/v1/event-types/poll', poll, { key: donna.key })
   expect(polled.body).toMatchObject({ truncated: true, events: [] })
   expect(await subscribe(gateway, donna, callback.url)).toMatchObject({ truncated: true })
+})
+
+test('a poll that waits is one of the blocking calls, and one that reads far counts as heavy', async () => {
+  await using gateway = await startGateway({ env: eventsEnv })
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  const poll = (more: object) =>
+    gateway.call('POST', '/v1/event-types/poll', { name: 'mail.received', ...more }, { key: donna.key })
+  const { cursor } = (await poll({})).body
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { blockingCalls: 2, heavyPerMinute: 1 } })
+  // One key may have half of them.
+  const waiting = poll({ timeoutMs: 25_000 })
+  await until(
+    () => poll({ timeoutMs: 1 }),
+    ({ status, body }) => status === 429 && body.code === 'limit-exceeded' && body.limit === 'blockingCalls',
+  )
+  await mail(gateway, lola, donna, 'first')
+  expect((await waiting).body.events).toHaveLength(1)
+  expect((await poll({ timeoutMs: 1 })).status).toBe(200)
+
+  const from = { arguments: { from: ['@nobody'] }, cursor, maxEvents: 1 }
+  await Promise.all(Array.from({ length: 210 }, (_, index) => mail(gateway, lola, donna, `${index}`)))
+  expect((await poll(from)).body).toMatchObject({ events: [], hasMore: false })
+  expect((await poll(from)).body).toMatchObject({ code: 'rate-limited', limitName: 'heavyPerMinute' })
+})
+
+test('a host that answers no challenge gets ten in a minute from a project; one that answers is asked on', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ env: eventsEnv, overrides: { clock } })
+  await using deaf = await startReceiver(200)
+  await using callback = await startCallback()
+  const agents = await Promise.all(['donna', 'lola', 'mike'].map((handle) => gateway.addAgent(handle)))
+  const ask = (agent: TestAgent, url: string) =>
+    gateway.call('POST', '/v1/event-subscriptions', { name: 'mail.received', url, secret }, { key: agent.key })
+  for (let time = 0; time < 12; time++) await ask(agents[0]!, `${callback.url}?${time}`)
+  for (let time = 0; time < 15; time++) await ask(agents[time % 3]!, `${deaf.url}?${time}`)
+  expect(deaf.wakes).toHaveLength(10)
+  expect((await ask(agents[1]!, deaf.url)).body).toMatchObject({
+    code: 'rate-limited',
+    field: 'url',
+    limitName: 'challengesPerHost',
+    retryAfterSeconds: 6,
+  })
+  clock.advance(60_000)
+  expect((await ask(agents[1]!, deaf.url)).body).toMatchObject({ code: 'callback-not-verified' })
+  expect((await ask(agents[2]!, callback.url)).status).toBe(200)
 })

@@ -58,10 +58,9 @@ async function* looks(gateway: GatewayClient, io: Io, note: (text: string) => vo
     yield
     await sleep(systemClock, pauseMs, signal)
     if (!hasGrown) {
-      const grown = new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      await Promise.race([grown, sleep(systemClock, lookAgainMs - pauseMs, signal)])
+      const grown = new AbortController()
+      wake = () => grown.abort()
+      await sleep(systemClock, lookAgainMs - pauseMs, AbortSignal.any([grown.signal, ...(signal ? [signal] : [])]))
     }
     hasGrown = false
     if (failure) throw failure.error

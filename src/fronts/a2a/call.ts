@@ -1,5 +1,6 @@
 import type { A2AError } from '@a2a-js/sdk/errors'
 import type { ServerCallContext } from '@a2a-js/sdk/server'
+import type { Slot } from '../../admission/slots.ts'
 import type { AuditFront } from '../../audit/entry.ts'
 import { type OpenCall, type OpenCallKind, revoked } from '../../identity/open-calls.ts'
 import { readTraceparent } from '../../lib/trace-parent.ts'
@@ -21,6 +22,7 @@ interface CallFacts {
   readonly operation: A2aOperation
   readonly front: AuditFront
   readonly address: string
+  readonly slot: Slot
   readonly idempotencyKey?: string | undefined
   /** The header of W3C Trace Context, as it came. */
   readonly traceparent?: string | undefined
@@ -39,6 +41,8 @@ export abstract class A2aCall {
   readonly front: AuditFront
   /** The client's IP address. */
   readonly address: string
+  /** Held while its operation runs, and released when it begins to wait or to stream. */
+  readonly slot: Slot
   /** True when the audit has recorded the call. */
   isRecorded = false
   readonly idempotencyKey: string | undefined
@@ -66,6 +70,7 @@ export abstract class A2aCall {
     this.operation = call.operation
     this.front = call.front
     this.address = call.address
+    this.slot = call.slot
     this.idempotencyKey = call.idempotencyKey
     this.traceparent = readTraceparent(call.traceparent)
     this.lastEventId = call.lastEventId

@@ -4,6 +4,7 @@ import type { Agent } from '../../registry/agents/agent.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { A2aOperation } from '../access/a2a-operations.ts'
 import type { FrontContext } from '../front-context.ts'
+import { slotOf } from '../http/admit-request.ts'
 import { EventStream, untilClosed } from '../http/sse.ts'
 import { idempotencyKey } from '../idempotency-key.ts'
 import { a2aErrorBody } from './answer.ts'
@@ -25,6 +26,7 @@ export class HttpCall extends A2aCall {
         operation: res.locals.operation as A2aOperation,
         front: req.path === '/' ? 'json-rpc' : 'http+json',
         address,
+        slot: slotOf(res),
         idempotencyKey: idempotencyKey(req.get('idempotency-key')),
         traceparent: req.get('traceparent'),
         lastEventId: lastEventId && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined,

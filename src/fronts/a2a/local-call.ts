@@ -1,4 +1,5 @@
 import { SendMessageRequest, SendMessageResponse } from '@a2a-js/sdk'
+import type { Slot } from '../../admission/slots.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Agent } from '../../registry/agents/agent.ts'
@@ -24,8 +25,7 @@ interface LocalSend {
   readonly idempotencyKey?: string | undefined
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal
-  /** Called when the call begins to wait. */
-  readonly waits?: (() => void) | undefined
+  readonly slot: Slot
 }
 
 /**
@@ -33,10 +33,10 @@ interface LocalSend {
  * in JSON. Errors: problems.
  */
 export async function sendLocally(context: FrontContext, send: LocalSend): Promise<JsonObject> {
-  const { to, body, signal, waits, ...from } = send
+  const { to, body, signal, ...from } = send
   const agent = await findCalledAgent(context.db, to, async () => from.caller)
   const caller = await requireMayCall(context.db, from.caller, agent)
-  const call = new LocalCall({ ...from, caller, agent }, context, { gone: signal, waits })
+  const call = new LocalCall({ ...from, caller, agent }, context, signal)
   try {
     authorise(call.operation, caller)
     const answer = await asCall(context.db, () => answerSend(context, readRequest(body), call, '1.0'))
@@ -57,22 +57,17 @@ function readRequest(body: JsonObject): SendMessageRequest {
   return SendMessageRequest.fromJSON(body)
 }
 
-interface Client {
-  readonly gone: AbortSignal
-  readonly waits: (() => void) | undefined
-}
-
 /** An A2A call from within the gateway. It has no stream. */
 class LocalCall extends A2aCall {
-  readonly #client: Client
+  readonly #gone: AbortSignal
 
   constructor(
-    from: Pick<LocalSend, 'caller' | 'address' | 'idempotencyKey'> & { readonly agent: Agent },
+    from: Pick<LocalSend, 'caller' | 'address' | 'idempotencyKey' | 'slot'> & { readonly agent: Agent },
     context: FrontContext,
-    client: Client,
+    gone: AbortSignal,
   ) {
     super({ ...from, operation: a2aOperation('SendMessage'), front: 'mcp' }, context)
-    this.#client = client
+    this.#gone = gone
   }
 
   override beginStream(): void {
@@ -84,7 +79,7 @@ class LocalCall extends A2aCall {
   override async taken(): Promise<void> {}
 
   protected override untilClosed(others: AbortSignal[]): AbortSignal {
-    this.#client.waits?.()
-    return AbortSignal.any([this.#client.gone, ...others])
+    this.slot.release()
+    return AbortSignal.any([this.#gone, ...others])
   }
 }

@@ -30,6 +30,7 @@ export async function runOperation<T>(
   act: (call: A2aCall) => Promise<T>,
 ): Promise<T> {
   const call = authorisedCall(called)
+  using _held = call.slot.hold()
   try {
     const changed = call.beginChange()
     const result = await asCall(tools.db, () => act(call))
@@ -51,6 +52,7 @@ export async function* streamOperation<T>(
   events: (call: A2aCall) => AsyncGenerator<T, void, undefined>,
 ): AsyncGenerator<T, void, undefined> {
   const call = authorisedCall(called)
+  using _held = call.slot.hold()
   try {
     using _openCall = call.open('streams')
     call.beginStream()

@@ -131,6 +131,7 @@ class CallGate {
     if (!this.#admitted) return
     const { metadata, ...admitted } = this.#admitted
     const { caller } = admitted
+    using _held = admitted.slot.hold()
     const bytes = bytesOf(message)
     this.#context.admission.noteBytes(caller, bytes)
     // A call may stay open for long: from here on it holds room for its message alone.
@@ -153,7 +154,7 @@ class CallGate {
 
   #end(): void {
     this.#isOver = true
-    this.#admitted?.slot.release()
+    this.#admitted?.slot.end()
     this.#freeBody()
   }
 

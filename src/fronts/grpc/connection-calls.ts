@@ -11,10 +11,10 @@ const provenCalls = { size: 2_000, windowMs: 10_000 }
 const unprovenPerSecond = 10
 /**
  * Bytes of a connection that ended without a valid key count as calls, because nothing else sees calls of unknown methods. Those that a
- * connection begins with are free, and one connection uses up no more than most of the bound: it may be a mistake.
+ * connection begins with are free, and one of a few calls uses up no more than most of the bound: it may be a mistake.
  */
 const bytesOf = { begin: 1_000, call: 100 } as const
-const partOfOne = 0.9
+const mistake = { calls: 200, part: 0.9 } as const
 
 interface Connection {
   readonly socket: Socket
@@ -25,7 +25,8 @@ interface Connection {
 
 /**
  * Bounds the calls that each gRPC connection, and each address without a valid key, begins. A call counts when it begins, so that calls
- * that are reset at once count too (CVE-2023-44487). Beyond a bound the connection is closed.
+ * that are reset at once count too (CVE-2023-44487). Beyond a bound the connection is closed. As much as one read of a connection has is
+ * processed before that, so an address in debt pays more: half of its bound, and all of its connections without a valid key.
  */
 export class ConnectionCalls {
   readonly #bounds: ConnectionBounds
@@ -63,12 +64,13 @@ export class ConnectionCalls {
   /** Counts a call of a peer (`host:port`). Returns false where its connection is closed: nothing of the call is carried out. */
   begin(peer: string): boolean {
     const connection = this.#connections.get(peer)
-    if (!connection) return true
+    // One read may hold calls that come after the end of their connection.
+    if (!connection || connection.socket.destroyed) return false
     const { socket, network, deadline } = connection
-    if (socket.destroyed) return false
     const [key, bucket] = deadline ? ([network, this.#unproven] as const) : ([peer, provenCalls] as const)
     if (this.#calls.spend(key, bucket, this.#clock.now()) === 0) return true
     this.#refuse(socket, network)
+    if (deadline) this.#bar(network)
     return false
   }
 
@@ -81,12 +83,24 @@ export class ConnectionCalls {
     this.#calls.take(connection.network, this.#unproven, this.#clock.now(), -1)
   }
 
-  /** Where addresses have no bound, an address may be that of a proxy with many clients: then bytes count as nothing. */
   #charge({ socket, network }: Connection): void {
-    const { connectionsPerAddress } = this.#bounds
-    if (connectionsPerAddress === 0) return
+    if (this.#bounds.connectionsPerAddress === 0) return
     const calls = Math.max(0, socket.bytesRead - bytesOf.begin) / bytesOf.call
-    this.#calls.take(network, this.#unproven, this.#clock.now(), Math.min(calls, partOfOne * this.#unproven.size))
+    if (calls > mistake.calls) this.#bar(network)
+    const most = calls > mistake.calls ? calls : mistake.part * this.#unproven.size
+    this.#calls.take(network, this.#unproven, this.#clock.now(), Math.min(calls, most))
+  }
+
+  /**
+   * Has an address wait until half of its bound would be there again, and closes its connections without a valid key. Where addresses have no
+   * bound, it may be that of a proxy with many clients: then each pays for its own calls.
+   */
+  #bar(network: string): void {
+    if (this.#bounds.connectionsPerAddress === 0) return
+    this.#calls.take(network, this.#unproven, this.#clock.now(), this.#unproven.size / 2)
+    for (const { socket, network: its, deadline } of this.#connections.values()) {
+      if (deadline && its === network) socket.destroy()
+    }
   }
 
   get #unproven() {

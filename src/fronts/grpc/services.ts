@@ -11,7 +11,6 @@ import {
   type ServerUnaryCall,
   type ServerWritableStream,
 } from '@grpc/grpc-js'
-import type { Slot } from '../../admission/slots.ts'
 import { projectLimits } from '../../limits.ts'
 import { A2aCall } from '../a2a/call.ts'
 import { DurableRequestHandler } from '../a2a/request-handler.ts'
@@ -29,16 +28,13 @@ export class GrpcCall extends A2aCall {
   /** The metadata that the client sent. */
   readonly metadata: Metadata
   readonly #wire: Wire
-  readonly #slot: Slot
   #unread = 0
   #sent = () => {}
 
   constructor(wire: Wire, context: FrontContext) {
-    const { slot, ...facts } = admittedCall(wire.metadata)
-    super(facts, context)
+    super(admittedCall(wire.metadata), context)
     this.metadata = wire.metadata
     this.#wire = wire
-    this.#slot = slot
   }
 
   /** Counts the unsent events of the stream: the SDK calls `write` once for each event and never waits. */
@@ -80,7 +76,7 @@ export class GrpcCall extends A2aCall {
 
   protected override untilClosed(others: AbortSignal[]): AbortSignal {
     // A call that stays open is counted as a stream or a blocking call from here on, so it frees its slot.
-    this.#slot.release()
+    this.slot.release()
     const closed = new AbortController()
     // 'cancelled' is also emitted after an answer. A string as the reason avoids the cost of an exception with its stack.
     const cancel = (): void => closed.abort('cancelled')

@@ -1,13 +1,14 @@
 import type { RequestHandler, Response } from 'express'
 import type { Admission } from '../../admission/admission.ts'
-import type { Slot } from '../../admission/slots.ts'
+import { type Slot, unlimitedSlot } from '../../admission/slots.ts'
 import { Attachment } from '../../lib/attachment.ts'
 import { callerOf } from './auth.ts'
 
 const slots = new Attachment<Response, Slot>('slot')
 
 /**
- * Admits a request over HTTP, after its key and before its body, and counts its bytes when it is over. Errors: those of `admit`.
+ * Admits a request over HTTP, after its key and before its body, and counts its bytes when it is over. It keeps its slot until its
+ * handlers have ended too: a client that hangs up has no more worked on than one that waits. Errors: those of `admit`.
  * @param isRevocation whether a request lists or revokes keys or permissions
  */
 export function admitRequest(
@@ -22,7 +23,7 @@ export function admitRequest(
     const { socket } = req
     const before = socket.bytesRead + socket.bytesWritten
     res.once('close', () => {
-      slot.release()
+      slot.end()
       // Bytes that were written may not have been sent.
       admission.noteBytes(caller, Math.max(0, socket.bytesRead + socket.bytesWritten - before))
     })
@@ -30,13 +31,7 @@ export function admitRequest(
   }
 }
 
-/** Frees the slot of a request that stays open and waits: streams and blocking calls have limits of their own. */
-export function releaseSlot(res: Response): void {
-  slots.get(res)?.release()
-}
-
-/** Waits for the client of a request without a slot. Errors: `rate-limited`. */
-export function releaseSlotWhile<T>(res: Response, wait: () => Promise<T>): Promise<T> {
-  const slot = slots.get(res)
-  return slot ? slot.releaseWhile(wait) : wait()
+/** The slot of a request. Release it for one that stays open and waits: streams and blocking calls have limits of their own. */
+export function slotOf(res: Response): Slot {
+  return slots.get(res) ?? unlimitedSlot
 }

@@ -3,7 +3,7 @@ import type { Admission } from '../../admission/admission.ts'
 import { Problem } from '../../errors.ts'
 import type { FrontContext } from '../front-context.ts'
 import { requireModestJson, requireStorableJson } from '../json-shape.ts'
-import { releaseSlotWhile } from './admit-request.ts'
+import { slotOf } from './admit-request.ts'
 import { callerOf } from './auth.ts'
 import { unreadable } from './problem.ts'
 
@@ -132,7 +132,7 @@ async function readBody(
     free?.(body.length)
     return body
   }
-  return req.complete ? read() : releaseSlotWhile(res, read)
+  return req.complete ? read() : slotOf(res).releaseWhile(read)
 }
 
 function arrived(req: Request, bytesMax: number): Promise<Buffer> {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { ServerResponse } from 'node:http'
 import type { Request, Response } from 'express'
 import type { AnswerReader, UnreadAnswers } from '../../admission/unread-answers.ts'
-import { releaseSlot } from './admit-request.ts'
+import { slotOf } from './admit-request.ts'
 import { untilGone } from './until-gone.ts'
 
 /** Comments this often keep proxies from closing a quiet stream. */
@@ -10,7 +10,7 @@ export const keepAliveMs = 15_000
 
 /** Returns a signal that aborts when the client disconnects, or when one of the others aborts. For requests that stay open: they free their slot. */
 export function untilClosed(_req: Request, res: Response, ...others: AbortSignal[]): AbortSignal {
-  releaseSlot(res)
+  slotOf(res).release()
   return untilGone(res, ...others)
 }
 

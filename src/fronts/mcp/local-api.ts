@@ -1,3 +1,4 @@
+import type { Slot } from '../../admission/slots.ts'
 import { Problem, toProblem } from '../../errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
@@ -21,8 +22,8 @@ export interface LocalCaller {
   readonly caller: Caller
   /** The client's IP address. */
   readonly address: string
-  /** Called when a call begins to wait for something: then it frees its slot. */
-  readonly waits?: () => void
+  /** Held until each call has ended, also where nobody waits for its answer. A call that waits for something frees it. */
+  readonly slot: Slot
 }
 
 /**
@@ -33,14 +34,15 @@ export function createLocalApi(context: FrontContext): (from: LocalCaller) => Ca
   return (from) =>
     async (request, options = {}) => {
       options.signal?.throwIfAborted()
+      using _held = from.slot.hold()
       const send = sendPath.exec(request.path)
       if (send && request.method === 'POST') {
-        return answerSend(context, from, request, { to: addressOf(send), ...options })
+        return await answerSend(context, from, request, { to: addressOf(send), ...options })
       }
-      if (request.path === '/readyz') return answerReadiness(context)
+      if (request.path === '/readyz') return await answerReadiness(context)
       const card = cardPath.exec(request.path)
-      if (card && request.method === 'GET') return answerCard(context, from, request, addressOf(card))
-      return answerRest(context, from, request, options)
+      if (card && request.method === 'GET') return await answerCard(context, from, request, addressOf(card))
+      return await answerRest(context, from, request, options)
     }
 }
 
@@ -91,7 +93,7 @@ async function answerCard(
 
 async function answerRest(
   context: FrontContext,
-  { caller, address, waits }: LocalCaller,
+  { caller, address, slot }: LocalCaller,
   request: ApiRequest,
   { signal }: CallOptions,
 ): Promise<ApiAnswer> {
@@ -109,10 +111,8 @@ async function answerRest(
     header: (name: string) => headers[name.toLowerCase()],
     readBody: async () => body,
     whenUnsent: (_status: number, undo: () => void) => void undone.push(undo),
-    untilGone: (...others: AbortSignal[]) => {
-      waits?.()
-      return AbortSignal.any(signal ? [signal, ...others] : others)
-    },
+    untilGone: (...others: AbortSignal[]) => AbortSignal.any(signal ? [signal, ...others] : others),
+    slot,
     answer: { sizeMax: context.answerMax },
     http: undefined,
   }

@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-
 const html = 'text/html; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
@@ -33,31 +30,11 @@ const types = {
   'views/figures.js': script,
 } as const satisfies Record<string, string>
 
-type PageFile = keyof typeof types
-
-/** A file as it is served. The tag changes with the content. */
-interface ServedFile {
-  readonly body: Buffer
-  readonly type: string
-  readonly tag: string
-}
-
-const read = new Map<PageFile, Promise<ServedFile>>()
-
-/** Returns a file of the page, read once; undefined: the page has no such file. */
-export function pageFile(name: string): Promise<ServedFile> | undefined {
-  if (!Object.hasOwn(types, name)) return undefined
-  const known = name as PageFile
-  const file = read.get(known) ?? readPageFile(known)
-  read.set(known, file)
-  return file
-}
-
 // Beside `src` and `dist`, at the same depth from both.
 const folder = new URL('../../../page/', import.meta.url)
 
-async function readPageFile(name: PageFile): Promise<ServedFile> {
-  const body = await readFile(new URL(name, folder))
-  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
-  return { body, type: types[name], tag }
+/** Returns where a file of the page is, and its type; undefined: the page has no such file. */
+export function pageFile(name: string): { readonly url: URL; readonly type: string } | undefined {
+  if (!Object.hasOwn(types, name)) return undefined
+  return { url: new URL(name, folder), type: types[name as keyof typeof types] }
 }

@@ -1,5 +1,6 @@
 import { aiCatalogPath } from '../../agent-card/ai-catalog.ts'
 import { Problem } from '../../errors.ts'
+import { servedFile } from '../http/served-file.ts'
 import { type HttpExchange, openRoute } from '../rest/route.ts'
 import { pageFile } from './files.ts'
 
@@ -39,12 +40,13 @@ function sendNamed(http: HttpExchange): Promise<undefined> {
 }
 
 async function sendFile({ req, res }: HttpExchange, name: string): Promise<undefined> {
-  const file = await pageFile(name)
+  const file = pageFile(name)
   if (!file) throw new Problem('not-found', { detail: 'The page has no such file. Open /.' })
+  const { body, tag } = await servedFile(file.url)
   for (const [header, value] of Object.entries(headers)) res.setHeader(header, value)
-  res.setHeader('ETag', file.tag)
-  if (req.get('if-none-match') === file.tag) return void res.status(304).end()
+  res.setHeader('ETag', tag)
+  if (req.get('if-none-match') === tag) return void res.status(304).end()
   res.setHeader('Content-Type', file.type)
-  res.setHeader('Content-Length', file.body.length)
-  res.end(req.method === 'HEAD' ? undefined : file.body)
+  res.setHeader('Content-Length', body.length)
+  res.end(req.method === 'HEAD' ? undefined : body)
 }

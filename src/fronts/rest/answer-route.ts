@@ -2,11 +2,12 @@ import type { Request, RequestHandler, Response } from 'express'
 import { Problem } from '../../errors.ts'
 import { requireStillValid } from '../../identity/authenticate.ts'
 import type { FrontContext } from '../front-context.ts'
+import { slotOf } from '../http/admit-request.ts'
 import { unsentOver } from '../http/answer-mail.ts'
 import { bearerKey, callerOf } from '../http/auth.ts'
 import { jsonBody } from '../http/json-body.ts'
 import { notFound } from '../http/problem.ts'
-import { untilClosed } from '../http/sse.ts'
+import { untilGone } from '../http/until-gone.ts'
 import { inOrder, passes } from '../in-order.ts'
 import { callRoute } from './call-route.ts'
 import { Reply } from './reply.ts'
@@ -45,7 +46,8 @@ export function answerRoutes(table: RouteTable<AnyRoute>, context: FrontContext)
         return req.body
       },
       whenUnsent: unsentOver(res),
-      untilGone: (...others: AbortSignal[]) => untilClosed(req, res, ...others),
+      untilGone: (...others: AbortSignal[]) => untilGone(res, ...others),
+      slot: slotOf(res),
       answer: { sizeMax: context.answerMax },
       http: { req, res },
     }

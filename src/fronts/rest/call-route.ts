@@ -1,3 +1,4 @@
+import type { Slot } from '../../admission/slots.ts'
 import { Problem } from '../../errors.ts'
 import { readTraceparent } from '../../lib/trace-parent.ts'
 import { withNearestNames } from '../../registry/agents/unknown-address.ts'
@@ -27,6 +28,7 @@ interface RestCall {
   readonly readBody: () => Promise<unknown>
   readonly whenUnsent: WhenUnsent
   readonly untilGone: UntilGone
+  readonly slot: Slot
   readonly answer: AnswerSize
   /** undefined: the call did not come over HTTP. */
   readonly http: HttpExchange | undefined
@@ -43,7 +45,7 @@ export async function callRoute(
   call: RestCall,
   reply: Reply,
 ): Promise<unknown> {
-  const { caller, header, untilGone, answer, http } = call
+  const { caller, header, untilGone, slot, answer, http } = call
   authorise(route.operation, caller)
   const changed = beginChange(context.admission, route.operation, caller)
   if (route.hasSecret) reply.headers['Cache-Control'] = 'no-store'
@@ -62,6 +64,7 @@ export async function callRoute(
       header,
       reply,
       untilGone,
+      slot,
       answer,
       http,
     }

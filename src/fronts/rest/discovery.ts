@@ -12,7 +12,7 @@ import { readVersion } from '../../lib/version.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { authorise } from '../access/authorise.ts'
 import type { FrontContext } from '../front-context.ts'
-import { admitRequest } from '../http/admit-request.ts'
+import { admitRequest, slotOf } from '../http/admit-request.ts'
 import { actInProject, callerOf, requireKey } from '../http/auth.ts'
 import { isUnchanged } from '../http/unchanged.ts'
 import { inOrder, passes } from '../in-order.ts'
@@ -32,6 +32,7 @@ export const discoveryRoutes = [
   /** The public agents and the MCP server; with a key, the agents that `GET /v1/catalog` has for it. Source: D43. */
   openRoute(`GET ${aiCatalogPath}`, async ({ req, res }, context) => {
     const caller = await callerIfAny(req, res, context)
+    using _held = slotOf(res).hold()
     const { after } = parse(aiCatalogQuery, req.query)
     if (after !== undefined && caller === undefined) {
       throw new Problem('unauthenticated', { detail: 'after: pages after the first one need a key.', field: 'after' })

@@ -1,3 +1,4 @@
+import type { Slot } from '../../admission/slots.ts'
 import { Problem } from '../../errors.ts'
 import { revoked } from '../../identity/open-calls.ts'
 import { takePiggyback } from '../../mailbox/delivery/piggyback.ts'
@@ -24,9 +25,10 @@ export const inboxRoutes = [
     what: 'read an inbox',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
-    handle: async ({ caller, query, reply, untilGone }, context): Promise<InboxView> => {
+    handle: async ({ query, reply, ...call }, context): Promise<InboxView> => {
+      const { caller } = call
       if (query.waitSeconds !== undefined) {
-        const pendingSignals = await waitForMail(context, caller, query.waitSeconds * 1000, untilGone)
+        const pendingSignals = await waitForMail(context, call, query.waitSeconds * 1000)
         return { messages: [], nextPageToken: '', pendingSignals }
       }
       const { db } = context
@@ -82,14 +84,14 @@ async function ownerId(db: Database, caller: Caller, name: string | undefined): 
  */
 async function waitForMail(
   { mail, mailWaits, openCalls, stopping }: FrontContext,
-  caller: Caller,
+  { caller, untilGone, slot }: { readonly caller: Caller; readonly untilGone: UntilGone; readonly slot: Slot },
   timeoutMs: number,
-  untilGone: UntilGone,
 ): Promise<PendingSignal[]> {
   requireTaker(caller)
   if (!(await mail.findSession(mail.db, caller.id))) throw withoutSession(caller)
   using openCall = openCalls.open(caller, 'blockingCalls')
   const signal = untilGone(stopping, openCall.signal)
+  slot.release()
   await mailWaits.untilMail(caller, { timeoutMs, signal })
   const signals = await mailWaits.inTurn(caller.id, async () => (signal.aborted ? [] : takePiggyback(mail, caller.id)))
   if (openCall.signal.aborted && signals.length === 0) throw revoked()

@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import type { RateName } from '../../admission/rates.ts'
+import type { Slot } from '../../admission/slots.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { AnswerSize } from '../../tasks/read-task.ts'
 import type { RestOperation } from '../access/operation.ts'
@@ -33,8 +34,10 @@ interface Call<Name extends string, Body extends Schema, Query extends Schema> {
   readonly header: (name: string) => string | undefined
   /** For headers, another status than the route's, and the object in the audit. */
   readonly reply: Reply
-  /** Returns a signal that aborts when the client disconnects, or with one of the given signals. For calls that wait: they free their place. */
+  /** Returns a signal that aborts when the client disconnects, or with one of the given signals. */
   readonly untilGone: UntilGone
+  /** Released by a call that begins to wait. */
+  readonly slot: Slot
   /** How much content of a task the answer may have. */
   readonly answer: AnswerSize
   /** For answers that are streamed. undefined: the call did not come over HTTP. */

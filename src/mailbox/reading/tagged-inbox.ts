@@ -25,6 +25,7 @@ export async function readTaggedInbox(db: Reader, query: InboxQuery, concept: st
       if (mails.length === query.limit) return { mails, more: !isLast, size, last: after }
     }
     if (!page.more) return { mails, more: false, size, last: after }
+    await new Promise(setImmediate)
   }
   return { mails, more: true, size, last: after }
 }

@@ -11,17 +11,13 @@ import type { Statement } from '../statement.ts'
 import { Checkpoints } from './checkpoints/checkpoints.ts'
 import { Connection } from './connection.ts'
 import { lockFile } from './file-lock.ts'
+import { afterFlush, flushesHere, unknownPace } from './flush-thread.ts'
 import { GroupCommit } from './group-commit.ts'
 import { migrate } from './migrate.ts'
 import { RememberedRows } from './remembered-rows.ts'
 import { storageProblem } from './storage-problem.ts'
 
 const sync = promisify(fdatasync)
-
-/** The longest wait for the disk on this thread, in ms: to hand the wait to another thread takes about as long. */
-const quickMs = 1
-/** How many flushes another thread makes after one that was not quick. */
-const elsewhereAfterSlow = 20
 
 /**
  * The store's write-ahead log as a file. SQLite writes a commit into it; this class forces it to the disk: at once while the disk is
@@ -30,7 +26,7 @@ const elsewhereAfterSlow = 20
 export class WalFile {
   readonly #fd: number
   readonly #now: () => number
-  #elsewhere = 0
+  #pace = unknownPace
 
   /** Opens the file. The store must be open in WAL mode and have been written to: SQLite keeps the same file until its last connection closes. */
   constructor(storePath: string, now = () => performance.now()) {
@@ -40,13 +36,11 @@ export class WalFile {
 
   /** Resolves when every commit that was made before this call survives a power cut. Rejects, and never throws at once, when the disk fails. */
   async flush(): Promise<void> {
-    if (this.#elsewhere > 0) {
-      this.#elsewhere--
-      return sync(this.#fd)
-    }
     const startedAt = this.#now()
-    fdatasyncSync(this.#fd)
-    if (this.#now() - startedAt > quickMs) this.#elsewhere = elsewhereAfterSlow
+    const isHere = flushesHere(this.#pace, startedAt)
+    if (isHere) fdatasyncSync(this.#fd)
+    else await sync(this.#fd)
+    this.#pace = afterFlush(this.#pace, isHere, startedAt, this.#now())
   }
 
   close(): void {

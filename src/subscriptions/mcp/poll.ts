@@ -1,4 +1,3 @@
-import { sleep } from '../../lib/clock.ts'
 import { isoTime } from '../../lib/iso-time.ts'
 import type { LogEvent } from '../../log/event.ts'
 import { GrowthSignal } from '../../log/growth-signal.ts'
@@ -6,7 +5,7 @@ import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { type McpEvent, mcpEventData, mcpEventId } from '../../wakes/content/mcp-event.ts'
-import { readPending } from '../../wakes/read/pending.ts'
+import { scanPending } from '../../wakes/read/scan-pending.ts'
 import { type McpEventChoice, mcpEventCursor } from '../../words/mcp-events.ts'
 import type { SubscriptionContext } from '../context.ts'
 import { subscriptionTo } from './choice.ts'
@@ -32,45 +31,62 @@ interface PollContext extends Pick<SubscriptionContext, 'db' | 'clock'> {
   readonly notifier: LogNotifier
 }
 
+/** How a poll reads on, and waits. */
+interface PollTurn {
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal
+  /** Counts a read of many pages. Errors: `rate-limited`. */
+  readonly spend: () => void
+  /** Called before it waits. */
+  readonly waits: () => void
+}
+
+/** Pages of the log for one answer, 5,000 events of the caller. The next poll reads on. The first one has what is wanted, and one more. */
+const pagesMax = 25
+const pagesFree = 2
+
 /**
  * Reads the events of a type after a cursor, and waits for the first one where it may. Without a cursor it returns none, and the cursor of
- * now. Nothing is stored: it is a read of the log.
- * @param untilGone called before it waits: returns a signal that ends the wait
+ * now. Nothing is stored: it is a read of the log. Where it finds nothing in many pages, it returns none, and `hasMore`.
  */
 export async function pollEvents(
-  context: PollContext,
+  { db, clock, notifier }: PollContext,
   caller: Caller,
   input: PollInput,
-  untilGone: () => AbortSignal,
+  { signal, spend, waits }: PollTurn,
 ): Promise<Polled> {
-  const { db, clock, notifier } = context
   const { projectId } = caller
-  const reader = subscriptionTo(caller, input.choice)
-  const endsAt = clock.now() + input.timeoutMs
-  const growth = input.timeoutMs > 0 ? new GrowthSignal(notifier, projectId) : undefined
+  const { choice, maxEvents, timeoutMs } = input
+  const reader = subscriptionTo(caller, choice)
+  const endsAt = clock.now() + timeoutMs
+  const growth = new GrowthSignal(notifier, reader.audience, projectId)
+  const cancel = clock.after(timeoutMs, growth.close)
+  signal.addEventListener('abort', growth.close)
   try {
     const { logId, isCut } = await startPosition(db, projectId, input, clock.now())
     let after = logId
-    let signal: AbortSignal | undefined
     for (;;) {
-      const page = await readPending(db, reader, after)
-      const events = page.events.slice(0, input.maxEvents)
-      const isWhole = events.length === page.events.length
-      after = isWhole ? page.scannedTo : (events.at(-1)?.logId ?? after)
-      const hasMore = !isWhole || page.more
-      const leftMs = endsAt - clock.now()
-      const isOver =
-        input.maxEvents === 0 || events.length > 0 || growth === undefined || leftMs <= 0 || signal?.aborted === true
-      if (isOver && (input.maxEvents === 0 || events.length > 0 || !page.more)) {
-        const seen = events.map((event) => occurrence(reader, event, input.choice))
-        return { events: seen, cursor: mcpEventCursor(projectId, after), truncated: isCut, hasMore }
+      let pages = 0
+      for await (const page of scanPending(db, reader, after, { first: maxEvents + 1 })) {
+        pages++
+        const events = page.events.slice(0, maxEvents)
+        const isWhole = events.length === page.events.length
+        after = isWhole ? page.scannedTo : (events.at(-1)?.logId ?? after)
+        const isOver = signal.aborted || (page.more ? pages === pagesMax : clock.now() >= endsAt)
+        if (isOver || maxEvents === 0 || events.length > 0) {
+          const seen = events.map((event) => occurrence(reader, event, choice))
+          const hasMore = !isWhole || page.more
+          return { events: seen, cursor: mcpEventCursor(projectId, after), truncated: isCut, hasMore }
+        }
+        if (page.more && pages === pagesFree) spend()
       }
-      if (page.more) continue
-      signal ??= untilGone()
-      await Promise.race([growth!.next(), sleep(clock, leftMs, signal)])
+      waits()
+      await growth.next()
     }
   } finally {
-    growth?.close()
+    signal.removeEventListener('abort', growth.close)
+    cancel()
+    growth.close()
   }
 }
 

@@ -46,12 +46,13 @@ export async function readPending(
   subscription: Subscription,
   after: number,
   upTo = Number.MAX_SAFE_INTEGER,
+  limit = pageMax,
 ): Promise<Pending> {
-  const page = await readPage(db, subscription, { after, upTo, limit: pageMax })
+  const page = await readPage(db, subscription, { after, upTo, limit })
   return {
     events: await sift(db, subscription, page, after),
     scannedTo: page.at(-1)?.logId ?? after,
-    more: page.length === pageMax,
+    more: page.length === limit,
   }
 }
 

@@ -12,6 +12,8 @@ interface Scan {
   readonly upTo?: number
   /** An instant of `performance.now()`: no page after the first begins later. The last one that was read then has `more`. */
   readonly until?: number
+  /** The most events of the first page, where few are wanted. */
+  readonly first?: number
 }
 
 /**
@@ -22,15 +24,14 @@ export async function* scanPending(
   db: Reader,
   subscription: Subscription,
   after: number,
-  { upTo, until }: Scan = {},
+  { upTo, until, first }: Scan = {},
 ): AsyncGenerator<Pending> {
-  const read = (from: number): Promise<Pending> => readPending(db, subscription, from, upTo)
-  let page = await read(after)
+  let page = await readPending(db, subscription, after, upTo, first)
   yield page
   while (page.more) {
     await new Promise(setImmediate)
     if (until !== undefined && performance.now() >= until) return
-    page = await read(page.scannedTo)
+    page = await readPending(db, subscription, page.scannedTo, upTo)
     yield page
   }
 }

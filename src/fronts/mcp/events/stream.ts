@@ -37,13 +37,15 @@ export async function streamEvents({ mcpReq }: ServerContext, { poll, endOf }: S
   try {
     while (!signal.aborted) {
       const askedAt = performance.now()
+      // Frames that a client takes at once would leave no turn to others.
+      await new Promise(setImmediate)
       const next = await poll({ cursor, maxEvents: 1, timeoutMs: heartbeatMs })
       ;({ cursor, truncated } = next)
       if (truncated) await frame('active', { cursor, truncated })
       for (const event of next.events) await frame('event', { ...event, cursor })
       if (next.events.length > 0 || truncated) continue
       // A gateway that stops answers early.
-      if (performance.now() - askedAt < heartbeatMs - 1_000) break
+      if (!next.hasMore && performance.now() - askedAt < heartbeatMs - 1_000) break
       await frame('heartbeat', { cursor })
     }
   } catch (error) {

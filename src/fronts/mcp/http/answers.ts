@@ -3,7 +3,7 @@ import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
 import { requireStillValid } from '../../../identity/authenticate.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
-import { releaseSlot } from '../../http/admit-request.ts'
+import { slotOf } from '../../http/admit-request.ts'
 import { bearerKey, callerOf } from '../../http/auth.ts'
 import { askedTools } from './asked-tools.ts'
 import { webRequest } from './caller-server.ts'
@@ -20,8 +20,7 @@ export async function answerPost(context: McpFrontContext, req: Request, res: Re
   requireStillValid(context, caller, bearerKey(req))
   const { messages, isBatch } = postedIn(req.body)
   const toolSet = await askedTools(req, caller)
-  const waits = (): void => releaseSlot(res)
-  const post = { caller, address: addressOf(context, req), req, res, messages, isBatch, waits, toolSet }
+  const post = { caller, address: addressOf(context, req), req, res, messages, isBatch, slot: slotOf(res), toolSet }
   const hasSession = await isLegacyRequest(webRequest(req), isBatch ? messages : messages[0])
   return hasSession ? answerSessionPost(context, post) : answerListenPost(context, post)
 }

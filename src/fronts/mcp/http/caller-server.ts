@@ -22,11 +22,11 @@ interface Serving {
 /** Returns a server of the SDK for one POST: it speaks for the caller, and for as long as that. */
 export function createCallerServer(
   { callApi, mcpEvents }: Pick<McpFrontContext, 'callApi' | 'mcpEvents'>,
-  { caller, address, req, res, waits, toolSet }: Post,
+  { caller, address, req, res, slot, toolSet }: Post,
   { clientName, capabilities, wakes = new Set(), request }: Serving,
 ): McpServer {
   const surface = surfaceOfName(typeof clientName === 'string' ? clientName : '')
-  const call = callUntilSent(callApi({ caller, address, surface, waits }), res)
+  const call = callUntilSent(callApi({ caller, address, surface, slot }), res)
   const { identity, projectId: project } = caller
   const reportsProgress = Boolean(req.accepts('text/event-stream'))
   const events = mcpEvents.isOn ? mcpEvents.codes : undefined

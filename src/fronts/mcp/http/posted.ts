@@ -1,5 +1,6 @@
 import type { JSONRPCMessage, JSONRPCRequest } from '@modelcontextprotocol/server'
 import type { Request, Response } from 'express'
+import type { Slot } from '../../../admission/slots.ts'
 import { Problem } from '../../../errors.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import { sizeLimits } from '../../../limits.ts'
@@ -18,8 +19,8 @@ export interface Post {
   readonly messages: readonly JSONRPCMessage[]
   /** Several messages, or one in a list. */
   readonly isBatch: boolean
-  /** Frees the slot of a request that waits. */
-  readonly waits: () => void
+  /** Of each of its requests, one at a time. */
+  readonly slot: Slot
   /** The tools that it asks for in the place of those of agents. */
   readonly toolSet: ToolSet | undefined
 }

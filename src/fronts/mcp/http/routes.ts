@@ -1,4 +1,4 @@
-import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { type Request, type RequestHandler, Router } from 'express'
 import type { Admission } from '../../../admission/admission.ts'
 import { Problem } from '../../../errors.ts'
 import { isLoopbackHost } from '../../../security/url-guard.ts'
@@ -7,6 +7,7 @@ import { recordRest } from '../../access/rest-access.ts'
 import { admitRequest } from '../../http/admit-request.ts'
 import { actInProject, callerOf, requireKey } from '../../http/auth.ts'
 import { jsonBody } from '../../http/json-body.ts'
+import { inOrder } from '../../in-order.ts'
 import type { McpFrontContext } from './context.ts'
 import { mcpTable } from './mcp-table.ts'
 import { refuseMethod, rpcProblemHandler } from './rpc-problem.ts'
@@ -31,11 +32,12 @@ export function mcpRoutes(context: McpFrontContext): Router {
     requireSessionsLeft(admission),
     allow,
   )
-  router.post(path, jsonBody(context), async (req: Request, res: Response) =>
-    (await answers()).answerPost(context, req, res),
-  )
-  router.get(path, async (req, res) => (await answers()).answerGet(context, req, res))
-  router.delete(path, async (req, res) => (await answers()).answerDelete(context, req, res))
+  const post: RequestHandler = async (req, res) => (await answers()).answerPost(context, req, res)
+  const get: RequestHandler = async (req, res) => (await answers()).answerGet(context, req, res)
+  const end: RequestHandler = async (req, res) => (await answers()).answerDelete(context, req, res)
+  router.post(path, inOrder([...jsonBody(context), post]))
+  router.get(path, inOrder([get]))
+  router.delete(path, inOrder([end]))
   router.all(path, refuseMethod)
   router.use(rpcProblemHandler(context))
   return router

@@ -107,22 +107,18 @@ async function answerBatch(
   const { initialize } = session
   const texts: string[] = []
   const held: (() => void)[] = []
-  post.waits()
+  post.slot.release()
   const answerOf = async (request: JSONRPCRequest): Promise<string | undefined> => {
     // The POST itself counted as the first one.
     const slot = await admission.admit(caller, { requests: texts.length > 0 ? 1 : 0 })
-    const waits = (): void => slot.release()
     try {
       if (signal.aborted) return undefined
       requireStillValid(context, caller, bearerKey(req))
-      await using answered = await answerInSession(
-        context,
-        { ...post, waits },
-        { initialize, session, request, signal },
-      )
+      const serving = { initialize, session, request, signal }
+      await using answered = await answerInSession(context, { ...post, slot }, serving)
       return await answered.response?.text()
     } finally {
-      slot.release()
+      slot.end()
     }
   }
   try {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { revoked } from '../../../identity/open-calls.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 import { sizeLimits } from '../../../limits.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
@@ -58,10 +59,18 @@ export const mcpEventRoutes = [
     what: 'read events of a type',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     body: poll,
-    handle: async ({ caller, body, untilGone }, { db, clock, notifier, stopping }): Promise<Polled> => {
+    handle: async ({ caller, body, untilGone, slot }, context): Promise<Polled> => {
+      const { admission, openCalls, stopping } = context
       const { maxEvents = pollMax.events, timeoutMs = 0, maxAgeMs } = body
       const input = { choice: choiceIn(caller, body), cursor: body.cursor ?? null, maxAgeMs, maxEvents, timeoutMs }
-      return pollEvents({ db, clock, notifier }, caller, input, () => untilGone(stopping))
+      using openCall = openCalls.open(caller, timeoutMs > 0 ? 'blockingCalls' : undefined)
+      const polled = await pollEvents(context, caller, input, {
+        signal: untilGone(stopping, openCall.signal),
+        spend: () => admission.spend(caller, 'heavyPerMinute', 'poll'),
+        waits: () => slot.release(),
+      })
+      if (openCall.signal.aborted) throw revoked()
+      return polled
     },
   }),
   route('POST /v1/event-subscriptions', {
@@ -69,7 +78,8 @@ export const mcpEventRoutes = [
     what: 'subscribe to events',
     access: { scope: 'manage', operator: 'any', agent: 'own', peer: 'never', audited: 'soon' },
     body: newEventSubscription,
-    handle: async ({ caller, body, untilGone }, { subscriptions, admission, stopping }): Promise<McpSubscribed> => {
+    handle: async ({ caller, body, untilGone, slot }, context): Promise<McpSubscribed> => {
+      const { subscriptions, admission, stopping } = context
       const { secret, maxAgeMs, ttlMs } = body
       const input = {
         choice: choiceIn(caller, body),
@@ -81,7 +91,10 @@ export const mcpEventRoutes = [
       }
       return subscribeToEvents(subscriptions, caller, input, {
         spend: () => admission.spend(caller, 'heavyPerMinute', 'challenge'),
-        untilGone: () => untilGone(stopping),
+        untilGone: () => {
+          slot.release()
+          return untilGone(stopping)
+        },
       })
     },
   }),
