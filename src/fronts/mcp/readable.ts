@@ -37,7 +37,7 @@ class Lines {
     this.count++
     if (this.isFull) return
     this.#left -= line.length + 1
-    this.#lines.push(this.isFull ? '(The rest is cut.)' : line)
+    this.#lines.push(this.isFull ? '(The rest is cut: ask for less at once, with limit, pageToken or historyLength.)' : line)
   }
 }
 
