@@ -93,22 +93,8 @@ function plainly(
 
 async function inTmux({ cwd }: Recipe, argv: readonly string[], { env, name }: Starting): Promise<Waiting> {
   const options = { env: { ...withoutSecrets(env), TMUX: undefined }, timeout: tmuxMaxMs, encoding: 'utf8' } as const
-  const command = [
-    'tmux',
-    'new-session',
-    '-d',
-    '-P',
-    '-F',
-    '#{pane_pid}',
-    '-s',
-    name,
-    '-c',
-    cwd,
-    '--',
-    '/bin/sh',
-    '-c',
-    ...argv,
-  ]
+  const session = ['new-session', '-d', '-P', '-F', '#{pane_pid}', '-s', name, '-c', cwd]
+  const command = ['tmux', ...session, '--', '/bin/sh', '-c', ...argv]
   const begin = ([program, ...words]: readonly string[]) => promisify(execFile)(program!, words, options)
   // A server that begins here is no part of the service of the bridge. Without a systemd of the user it begins all the same.
   const isService = env.INVOCATION_ID !== undefined

@@ -33,11 +33,9 @@ export async function* followEvents(
   let noted = false
   while (!signal?.aborted) {
     try {
-      const response = await gateway.open('/v1/events', {
-        query: { since: last },
-        headers: streamHeaders(last),
-        signal,
-      })
+      const after: Record<string, string> = last === undefined ? {} : { 'last-event-id': String(last) }
+      const headers = { accept: 'text/event-stream', ...after }
+      const response = await gateway.open('/v1/events', { query: { since: last }, headers, signal })
       if (!/^text\/event-stream\b/.test(response.headers.get('content-type') ?? '')) throw new Refused(noStream)
       connected = true
       noted = false
@@ -59,11 +57,6 @@ export async function* followEvents(
     await sleep(systemClock, delayMs, signal)
   }
   signal?.throwIfAborted()
-}
-
-function streamHeaders(last: number | undefined): Record<string, string> {
-  const headers = { accept: 'text/event-stream' }
-  return last === undefined ? headers : { ...headers, 'last-event-id': String(last) }
 }
 
 function eventOf(item: StreamEvent): EventView | undefined {
