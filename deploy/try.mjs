@@ -23,8 +23,8 @@ process.exit(await tryAll())
 
 /** Again in namespaces of its own: when it ends, its processes, mounts and networks end with it, however it ends. */
 async function runInside() {
-  if (Number.parseInt(process.versions.node, 10) < 22)
-    throw new Error('The image is made for Node 22 or newer: run it with that.')
+  if (Number(process.versions.napi) < 10)
+    throw new Error('The image is made for Node 22.14 or newer: run it with that.')
   if (process.getuid() !== 0) throw new Error('This makes namespaces and mounts: run it as root.')
   const directory = mkdtempSync(join(tmpdir(), 'rouse-try-'))
   const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc']

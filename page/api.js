@@ -1,6 +1,6 @@
-import { currentKey, signOut } from './key.js'
+import { currentKey, forget } from './key.js'
 
-/** A refusal of the gateway, in its own words. */
+/** A refusal of the gateway, in its own words. Status 0: no gateway answered. */
 export class Refused extends Error {
   constructor(status, { code, detail, title, ...extra }) {
     super(detail ?? title ?? `The gateway answered ${status}.`)
@@ -29,6 +29,7 @@ export function headersOf(more = {}) {
 export async function call(method, path, { query, body, headers } = {}) {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== '')
   const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  const key = currentKey()
   const answer = await fetch(path + search, {
     method,
     headers: headersOf({
@@ -41,12 +42,17 @@ export async function call(method, path, { query, body, headers } = {}) {
     credentials: 'omit',
     redirect: 'error',
     referrerPolicy: 'no-referrer',
-  })
-  const text = await answer.text()
+  }).catch(unanswered)
+  const text = await answer.text().catch(unanswered)
   const view = text.startsWith('{') ? JSON.parse(text) : {}
   if (answer.ok) return view
-  if (answer.status === 401 && currentKey() !== null) signOut()
+  // Nothing else says that the key is of no use.
+  if (answer.status === 401 && key !== null) forget(key)
   throw new Refused(answer.status, view)
+}
+
+function unanswered(cause) {
+  throw Object.assign(new Refused(0, { detail: 'The gateway does not answer.' }), { cause })
 }
 
 export const get = (path, query) => call('GET', path, { query })
@@ -83,7 +89,9 @@ export async function readable(promise, otherwise) {
   try {
     return await promise
   } catch (error) {
-    if (error instanceof Refused && error.status !== 401) return otherwise
+    // What may pass is no answer.
+    if (error instanceof Refused && error.status >= 400 && error.status < 500 && ![401, 429].includes(error.status))
+      return otherwise
     throw error
   }
 }

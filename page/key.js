@@ -10,7 +10,7 @@ let onSignOut = () => {}
 
 channel.addEventListener('message', ({ data }) => {
   if (data === 'ask' && key !== null) channel.postMessage({ key })
-  if (data === 'out') forget()
+  if (typeof data?.out === 'string') forget(data.out)
 })
 
 /** The key of this tab; null: nobody is signed in. */
@@ -40,17 +40,20 @@ export function keep(given) {
   sessionStorage.setItem(place, given)
 }
 
-/** Signs out in every tab. */
+/** Signs out in every tab that has this key. */
 export function signOut() {
-  channel.postMessage('out')
-  forget()
+  if (key === null) return
+  channel.postMessage({ out: key })
+  forget(key)
 }
 
 export function whenSignedOut(listener) {
   onSignOut = listener
 }
 
-function forget() {
+/** Signs out in this tab, if it still has a key that is refused now. */
+export function forget(refused) {
+  if (key !== refused) return
   key = null
   sessionStorage.clear()
   onSignOut()

@@ -1,6 +1,6 @@
 import { get, Refused, readable, useProject } from './api.js'
 import { note } from './dialog.js'
-import { keyOfOtherTabs, signOut, whenSignedOut } from './key.js'
+import { currentKey, keyOfOtherTabs, signOut, whenSignedOut } from './key.js'
 import { follow } from './live.js'
 import { linkTo, readPlace } from './router.js'
 import { line, say } from './show.js'
@@ -69,8 +69,14 @@ async function act(done, change) {
 }
 
 function draw() {
-  render(app.caller ? page() : signInForm(begin), root)
+  render(app.caller ? page() : currentKey() !== null && app.failure ? waiting() : signInForm(begin), root)
 }
+
+/** The page of a key whose reader is not known yet: no gateway has answered. */
+const waiting = () => html`<main class="sign-in"><h1>Rouse</h1>
+  <div class="failure" role="alert">${say(app.failure)}</div>
+  <p class="dim">Trying again …</p>
+  <button @click=${signOut}>Sign out</button></main>`
 
 function page() {
   const { caller, place, view, data, failure, isLive } = app
@@ -126,6 +132,7 @@ async function showPlace(isReread = false) {
   } catch (error) {
     if (turn !== showing || app.caller === null) return
     app.failure = error.message
+    isStale = true
     if (!(error instanceof Refused)) console.error(error)
   }
   draw()
@@ -140,11 +147,10 @@ async function refresh(isForced = false) {
   readAt = Date.now()
   const shows = (isForced || isStale) && !document.hidden
   if (shows) isStale = false
-  const [{ needs: waiting }] = await Promise.all([
-    get('/v1/needs').catch(() => ({ needs: [] })),
-    ...(shows ? [showPlace(true)] : []),
-  ])
-  const count = waiting.filter(({ snoozedUntil }) => !snoozedUntil).length
+  const [found] = await Promise.all([get('/v1/needs').catch(() => null), ...(shows ? [showPlace(true)] : [])])
+  // Without an answer the number stays as it is.
+  if (found === null || app.caller === null) return
+  const count = found.needs.filter(({ snoozedUntil }) => !snoozedUntil).length
   if (count === app.needs) return
   app.needs = count
   document.title = `${app.needs > 0 ? `(${app.needs}) ` : ''}${titleOf(app.view)} · Rouse`
@@ -174,22 +180,34 @@ function hear(event) {
 }
 
 let session = new AbortController()
+const againMs = 2_000
 
-/** Signs in with the key that is there. Returns whether the gateway knows it. */
+/** Signs in with the key that is there, however long the gateway is away. Returns whether the gateway knows it. */
 async function begin() {
   if ((await keyOfOtherTabs()) === null) return draw()
-  try {
-    app.caller = await get('/v1/whoami')
-    const isOperator = app.caller.kind === 'operator'
-    app.projects = isOperator ? (await readable(get('/v1/projects'), { projects: [] })).projects : []
-  } catch (error) {
-    if (!(error instanceof Refused)) note(error.message, true)
-    signOut()
-    return false
-  }
+  session.abort()
   session = new AbortController()
+  const { signal } = session
+  while (app.caller === null) {
+    try {
+      const caller = await get('/v1/whoami')
+      const isOperator = caller.kind === 'operator'
+      const { projects } = isOperator ? await readable(get('/v1/projects'), { projects: [] }) : { projects: [] }
+      if (signal.aborted) return true
+      Object.assign(app, { caller, projects, failure: null })
+    } catch (error) {
+      // Signed out meanwhile, by 401 or by hand.
+      if (signal.aborted) return error.status !== 401
+      app.failure = error.message
+      draw()
+      await new Promise((resolve) => setTimeout(resolve, againMs))
+      if (signal.aborted) return true
+    }
+  }
+  const { identity, keyId, project } = app.caller
   void follow({
-    signal: session.signal,
+    name: `rouse-log ${project} ${identity} ${keyId}`,
+    signal,
     onEvent: hear,
     onState(isLive) {
       app.isLive = isLive
@@ -207,7 +225,7 @@ function end() {
   session.abort()
   log.forget()
   agent.forget()
-  Object.assign(app, { caller: null, data: null, needs: 0, isLive: false, view: null, projects: [] })
+  Object.assign(app, { caller: null, data: null, failure: null, needs: 0, isLive: false, view: null, projects: [] })
   document.title = 'Rouse'
   draw()
 }

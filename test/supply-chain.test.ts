@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dataDirectory } from './support/data-directory.ts'
 
 interface Locked {
@@ -24,7 +24,8 @@ interface Manifest {
 }
 
 const root = resolve(import.meta.dirname, '..')
-const json = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+const json = (path: string) => JSON.parse(read(path))
 const nameOf = (place: string) => place.replace(/^.*node_modules\//, '')
 
 /** The packages of this repository: what is shipped, the measurements with their peers, and the SQLite of Node 20. */
@@ -73,6 +74,40 @@ test('on Node 22 and newer better-sqlite3 is not compiled', () => {
   expect(json('node_modules/better-sqlite3/package.json').version).toMatch(
     Number.parseInt(process.versions.node, 10) < 22 ? /^12\./ : /^13\./,
   )
+})
+
+test('the Node that the manifest asks for is the one that the documents name', () => {
+  expect(manifest.engines).toEqual({ node: '>=20.19 <21 || >=22.14 <23 || >=23.6' })
+  expect(read('README.md')).toContain('Requires Node 22.14 or later (20.19 works too)')
+  expect(read('docs/install.md')).toMatch(/^Requires Node 22\.14 or later \(`node --version`; of 23, from 23\.6 on\)/m)
+})
+
+describe.runIf(Number.parseInt(process.versions.node, 10) < 22)('SQLite for Node 20', () => {
+  /** Runs the script in a checkout whose npm ends with that code. */
+  function useIn(checkout: string, npmCode: number) {
+    const folder = join(checkout, 'scripts/node-20')
+    mkdirSync(join(folder, 'node_modules/better-sqlite3'), { recursive: true })
+    mkdirSync(join(checkout, 'node_modules'))
+    copyFileSync(join(root, 'scripts/node-20/use.mjs'), join(folder, 'use.mjs'))
+    const npm = join(checkout, 'npm')
+    writeFileSync(npm, `#!/bin/sh\nexit ${npmCode}\n`, { mode: 0o755 })
+    const env = { ...process.env, PATH: `${checkout}:${process.env.PATH}` }
+    return spawnSync(process.execPath, [join(folder, 'use.mjs')], { encoding: 'utf8', env })
+  }
+
+  test('is linked so that the checkout can be moved', () => {
+    using directory = dataDirectory()
+    expect(useIn(directory.path, 0)).toMatchObject({ status: 0, stderr: '' })
+    const link = readlinkSync(join(directory.path, 'node_modules/better-sqlite3'))
+    expect(link).toBe('../scripts/node-20/node_modules/better-sqlite3')
+  })
+
+  test('says in one line what it needs when it cannot be installed', () => {
+    using directory = dataDirectory()
+    const { status, stderr } = useIn(directory.path, 1)
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^SQLite for Node 20 could not be installed\. .*npm_config_nodedir=\/usr npm ci\..*\n$/)
+  })
 })
 
 test('the script of protobufjs is not run', () => {

@@ -81,7 +81,7 @@ function howToRead({ eventType, payload }: Wake): string {
   if (eventType === 'wake/test') return ''
   if (eventType === nudge) return nudgeText(payload).next
   if (eventType === 'wake/task_state_changed')
-    return `Read it with the tool get_task (or: rouse task get ${idOf(payload.taskId)}).`
+    return `Read it with the tool get_task (or: rouse task show ${idOf(payload.taskId)}).`
   if (eventType === 'wake/digest')
     return 'Read it with the tools read_inbox and list_tasks (or: rouse inbox --unread, rouse task list).'
   return 'Read it with the tool read_inbox (or: rouse inbox --unread).'

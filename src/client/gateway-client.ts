@@ -1,9 +1,11 @@
+import { type Clock, systemClock } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { readTraceparent } from '../lib/trace-parent.ts'
 import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
 import { Refused, Unreachable, UsageError } from './failure.ts'
 import { refusalOf } from './refusal.ts'
 import type { AnswerOf, InputOf, RouteName, Transport } from './route-types.ts'
+import { type OpenAnswer, openUntilSilent, silenceMsMax } from './silence.ts'
 import { withTimeout } from './with-timeout.ts'
 
 export type { AnswerOf, BodyOf, RouteName } from './route-types.ts'
@@ -26,8 +28,8 @@ export interface GatewayClient {
   call<Name extends RouteName>(route: Name, ...input: InputOf<Name>): Promise<AnswerOf<Name>>
   /** One request outside of the REST API. Returns its JSON answer. Errors: `Refused`, `Unreachable`. */
   request(method: string, path: string, options?: RequestOptions): Promise<JsonObject>
-  /** One GET whose answer is read as it arrives. */
-  open(path: string, options?: RequestOptions): Promise<FetchResponse>
+  /** One GET whose answer is read as it arrives. Errors: as of a request; also while it is read, when it goes silent. */
+  open(path: string, options?: RequestOptions): Promise<OpenAnswer>
 }
 
 interface RequestOptions extends Transport {
@@ -52,6 +54,7 @@ interface ClientOptions {
   traceparent?: string | undefined
   fetch?: Fetch
   signal?: AbortSignal
+  clock?: Clock
   /** Called with each answer: how many messages wait for the agent of the key. */
   onWaitingMail?: (count: number) => void
 }
@@ -75,7 +78,11 @@ export function createGatewayClient(options: ClientOptions): GatewayClient {
       return (await request(method, filled(path, params), options)) as AnswerOf<Name>
     },
     open: (path, options = {}) =>
-      send(client, 'GET', path, { ...options, timeoutMs: 0 }, options.signal ?? client.signal),
+      openUntilSilent((signal) => send(client, 'GET', path, { ...options, timeoutMs: 0 }, signal), {
+        outer: options.signal ?? client.signal,
+        clock: client.clock ?? systemClock,
+        silent: () => new Unreachable(client.url, `nothing came for ${silenceMsMax / 1000} s`),
+      }),
   }
 }
 

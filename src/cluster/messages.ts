@@ -150,12 +150,14 @@ export class ClusterMessages implements AsyncDisposable {
     if (!(await this.#connectsInTime(connected))) this.#judge(false)
     while (!signal.aborted) {
       this.#receivedOwn = false
-      await this.#bus
+      const isSent = await this.#bus
         .publish(encode({ from: this.#id, grown: [], changed: [], revoked: [], due: false }))
-        .catch(() => {})
+        .then(() => true)
+        .catch(() => false)
       await sleep(this.#clock, sweepMs, signal)
       if (signal.aborted) return
       this.#judge(this.#receivedOwn)
+      if (isSent && !this.#receivedOwn) this.#bus.reconnect()
     }
   }
 
@@ -173,7 +175,7 @@ export class ClusterMessages implements AsyncDisposable {
     const wasLost = this.#isLost
     this.#isLost = !isHeard
     if (this.#isLost && !wasLost) this.#log.warn({ reason: this.#bus.failure }, 'bus.lost')
-    if (!this.#isLost && wasLost) this.#log.warn({}, 'bus.back')
+    if (!this.#isLost && wasLost) this.#log.warn({}, 'bus.recovered')
     if (this.#isLost || wasLost) this.#handlers.missed()
   }
 }

@@ -35,7 +35,7 @@ test('a subject about brackets stays as it is', () => {
 
 test('an id is no part of a command but an id', () => {
   const { text } = outgoingWake(wakeOf('wake/task_state_changed', { taskId: 't1); rm -rf ~ #$(id)', newState: 'x' }))
-  expect(text).toContain('rouse task get t1rm-rfid)')
+  expect(text).toContain('rouse task show t1rm-rfid)')
 })
 
 test.each([

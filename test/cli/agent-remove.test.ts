@@ -49,7 +49,7 @@ test('on a terminal agent rm asks, and says what becomes of open tasks', async (
   expect(states.map(({ body }) => body.state)).toEqual(['rejected', 'rejected', 'completed'])
 })
 
-test('with --yes, and without a terminal, no question is put; the number of tasks is in the JSON too', async () => {
+test('with --yes no question is put; the number of tasks is in the JSON too', async () => {
   await using at = await office()
   const never = { ask: () => Promise.reject(new Error('It put a question.')) }
   const { code, stdout } = await run(['agent', 'rm', 'donna', '--yes', '--json'], at.env, never)
@@ -60,9 +60,19 @@ test('with --yes, and without a terminal, no question is put; the number of task
     tasksRejected: 2,
   })
   await at.gateway.addAgent('mike')
-  expect((await run(['agent', 'rm', 'mike'], at.env)).stdout).toBe('@mike is removed. It had no open tasks.\n')
-  const again = await run(['agent', 'rm', 'mike', '--free-names'], at.env)
+  expect((await run(['agent', 'rm', 'mike', '--yes'], at.env)).stdout).toBe('@mike is removed. It had no open tasks.\n')
+  const again = await run(['agent', 'rm', 'mike', '--free-names', '--yes'], at.env)
   expect(again.code, again.stderr).toBe(0)
+})
+
+test('without a terminal nothing is removed, unless --yes is given', async () => {
+  await using at = await office()
+  const { code, stderr } = await run(['agent', 'rm', 'donna'], at.env)
+  expect([code, stderr]).toEqual([
+    2,
+    'error: Remove @donna, its keys and its subscriptions? Its 2 open tasks will be rejected. Nobody is at a terminal to answer. @donna was not removed. --yes says yes.\n',
+  ])
+  expect(await at.isThere()).toBe(true)
 })
 
 test('a key that may not remove agents is refused', async () => {

@@ -106,7 +106,9 @@ test('agent rm, key add and key rm', async () => {
   expect((await run(['agent', 'key', 'add', '@donna', '--label', 'laptop', ...at])).stdout).toContain('rk_second')
   expect(gateway.last().body).toEqual({ label: 'laptop' })
   expect((await run(['agent', 'key', 'rm', '@donna', 'k1', ...at])).stdout).toBe('Key k1 is revoked.\n')
-  const removed = await run(['agent', 'rm', '@donna', '--json', ...at])
+  const removed = await run(['agent', 'rm', '@donna', '--yes', '--json', ...at])
   expect(JSON.parse(removed.stdout)).toEqual({ handle: '@donna', status: 'removed', tasksRejected: 2 })
-  expect((await run(['agent', 'rm', '@donna', ...at])).stdout).toBe('@donna is removed. 2 open tasks were rejected.\n')
+  expect((await run(['agent', 'rm', '@donna', '--yes', ...at])).stdout).toBe(
+    '@donna is removed. 2 open tasks were rejected.\n',
+  )
 })

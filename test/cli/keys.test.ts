@@ -48,10 +48,10 @@ test('keys of operators are made, listed and revoked', async () => {
 test('a removed agent’s names are freed by name', async () => {
   await using gateway = await startGateway()
   await gateway.addAgent('donna')
-  await run(['agent', 'rm', '@donna'], as(gateway))
+  await run(['agent', 'rm', '@donna', '--yes'], as(gateway))
   await gateway.addAgent('mike')
   const alias = ['agent', 'update', '@mike', '--alias', 'donna']
   expect((await run(alias, as(gateway))).stderr).toContain('rouse agent rm donna --free-names')
-  expect((await run(['agent', 'rm', '@donna', '--free-names'], as(gateway))).code).toBe(0)
+  expect((await run(['agent', 'rm', '@donna', '--free-names', '--yes'], as(gateway))).code).toBe(0)
   expect((await run(alias, as(gateway))).code).toBe(0)
 })

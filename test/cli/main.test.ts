@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
@@ -14,6 +15,17 @@ test('the process ends with the exit code of the command', async () => {
   await using nonsense = runRouse(['nonsense'], {}, buildWords())
   expect(await list.exited).toMatchObject({ code: 0 })
   expect(await nonsense.exited).toMatchObject({ code: 2 })
+})
+
+test.runIf(existsSync('/dev/full'))('a command whose output cannot be written says so and exits with 1', async () => {
+  await using gateway = await startGateway()
+  const env = { PATH: process.env.PATH, ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey }
+  const unwritten = expect.stringMatching(/^error: The output cannot be written: ENOSPC[^\n]*\n$/)
+  for (const command of ['export', 'who', 'agent add mike', 'help all', '--version']) {
+    const argv = ['-c', `"$@" ${command} > /dev/full`, 'sh', process.execPath, ...rouseWords()]
+    const ended = await promisify(execFile)('sh', argv, { env }).catch((error) => error)
+    expect([ended.code, ended.stderr], command).toEqual([1, unwritten])
+  }
 })
 
 test('a command that reads a pipe waits for one that writes later', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { task as aTask } from './answers.ts'
-import { type StubRequest, startStubGateway } from './stub-gateway.ts'
+import { problem, type StubRequest, startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
 const task = {
@@ -66,6 +66,22 @@ test.each([
   expect((await run([...argv, '--wait'])).code).toBe(expected)
   expect((await run([...argv, '--wait', '--json'])).code).toBe(expected)
   expect((await run(argv)).code, 'without --wait it is sent, and no more').toBe(0)
+})
+
+test('send --wait outlives a gateway that is away, and says once that it waits for it', async () => {
+  const answers = [problem(503, 'unavailable', 'Stopping'), problem(503, 'unavailable', 'Stopping')]
+  const inState = (state: string) => ({ ...task, status: { state: `TASK_STATE_${state}` } })
+  await using gateway = await startStubGateway({
+    'POST /agents/donna': ({ body }: StubRequest) => {
+      const result = { jsonrpc: '2.0', id: 1 }
+      if ((body as { method: string }).method === 'SendMessage')
+        return { json: { ...result, result: { task: inState('WORKING') } } }
+      return answers.shift() ?? { json: { ...result, result: inState('COMPLETED') } }
+    },
+  })
+  const { code, stdout, stderr } = await run(['send', '@donna', 'x', '--wait', '--url', gateway.url])
+  expect([code, stdout]).toEqual([0, expect.stringContaining('completed')])
+  expect(stderr.match(/The gateway does not answer; waiting for it/g)).toHaveLength(1)
 })
 
 test('send --wait waits longer than the gateway lets a call wait', async () => {

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
+import { event } from './answers.ts'
+import { problem, startStubGateway } from './stub-gateway.ts'
 import { start } from './terminal.ts'
 
 test('watch shows what waits for a person, and again when that changes', async () => {
@@ -14,6 +17,39 @@ test('watch shows what waits for a person, and again when that changes', async (
   await terminal.until(/No notification: the program for notifications is not installed\./)
   await gateway.call('POST', `/v1/tasks/${id}/transitions`, { to: 'canceled', expectedVersion: 2 })
   await terminal.until(/Nothing waits for you\.\n[\s\S]*Nothing waits for you\./)
+  terminal.interrupt()
+  expect(await terminal.code).toBe(130)
+})
+
+test('watch outlives a gateway that is away: it looks again when the stream is back', async () => {
+  const nothing = { json: { needs: [], more: false } }
+  const answers = [nothing, problem(503, 'unavailable', 'Stopping'), problem(429, 'rate-limited', 'Slow down')]
+  let opened = 0
+  await using gateway = await startStubGateway({
+    'GET /v1/needs': () => answers.shift() ?? { json: { needs: [], more: true } },
+    'GET /v1/events': (_request, response) => {
+      opened++
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const text = `id: ${opened}\ndata: ${JSON.stringify(event(opened))}\n\n`
+      if (opened < 3) response.end(text)
+      else response.write(text)
+    },
+  })
+  const terminal = start(['watch', '--json', '--url', gateway.url])
+  await terminal.until(/"more": ?false/)
+  await until(
+    () => answers.length,
+    (left) => left === 0,
+  )
+  await until(
+    () => opened,
+    (count) => count === 3,
+  )
+  await until(
+    () => gateway.requests.filter(({ path }) => path === '/v1/needs').length,
+    (count) => count > 3,
+  )
+  expect(terminal.stderr()).toContain('connecting again')
   terminal.interrupt()
   expect(await terminal.code).toBe(130)
 })

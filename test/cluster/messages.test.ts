@@ -33,6 +33,12 @@ class TestBus implements Bus {
     this.#heard(message)
   }
 
+  reconnects = 0
+
+  reconnect(): void {
+    this.reconnects++
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {}
 }
 
@@ -244,5 +250,5 @@ test('a bus that is still connecting is not lost; one that does not connect in t
   await iteration()
   clock.advance(5_000)
   await iteration()
-  expect(lines).toEqual([lost, { level: 'warn', event: 'bus.back' }])
+  expect(lines).toEqual([lost, { level: 'warn', event: 'bus.recovered' }])
 })

@@ -11,6 +11,8 @@ export interface TcpProxy extends AsyncDisposable {
   refuse(): void
   /** From now on nothing comes through, and nobody is notified: a cable that was pulled. */
   silence(): void
+  /** The same for the lines that there are; new ones are as good as before. */
+  silenceOpen(): void
   /** As good as ever: what was held back by the silence goes on its way. */
   accept(): void
 }
@@ -64,6 +66,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     },
     silence() {
       silent = true
+      for (const socket of sockets) socket.pause()
+    },
+    silenceOpen() {
       for (const socket of sockets) socket.pause()
     },
     accept() {

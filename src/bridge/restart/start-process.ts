@@ -41,6 +41,8 @@ interface CleanProcess extends StartedProcess {
  */
 const waitThenBecome =
   'n=0; until [ -e "$0" ]; do n=$((n+1)); [ "$n" -gt 50 ] && exit 75; sleep 0.1; done; . "$0"; rm -f "$0"; exec "$@"'
+/** A unit of its own for what a service starts. Source: systemd-run(1), systemd.exec(5) for INVOCATION_ID. */
+const inScope = ['systemd-run', '--user', '--scope', '--collect', '--quiet', '--']
 /** Shorter than what it starts waits. */
 const tmuxMaxMs = 4_000
 /** A terminal has its own of these. */
@@ -91,24 +93,16 @@ function plainly(
 
 async function inTmux({ cwd }: Recipe, argv: readonly string[], { env, name }: Starting): Promise<Waiting> {
   const options = { env: { ...withoutSecrets(env), TMUX: undefined }, timeout: tmuxMaxMs, encoding: 'utf8' } as const
-  const command = [
-    'new-session',
-    '-d',
-    '-P',
-    '-F',
-    '#{pane_pid}',
-    '-s',
-    name,
-    '-c',
-    cwd,
-    '--',
-    '/bin/sh',
-    '-c',
-    ...argv,
-  ]
-  const { stdout } = await promisify(execFile)('tmux', command, options).catch((error: Error & { stderr?: string }) => {
+  const session = ['new-session', '-d', '-P', '-F', '#{pane_pid}', '-s', name, '-c', cwd]
+  const command = ['tmux', ...session, '--', '/bin/sh', '-c', ...argv]
+  const begin = ([program, ...words]: readonly string[]) => promisify(execFile)(program!, words, options)
+  // A server that begins here is no part of the service of the bridge. Without a systemd of the user it begins all the same.
+  const isService = env.INVOCATION_ID !== undefined
+  const scoped = isService ? await begin([...inScope, ...command]).catch(() => undefined) : undefined
+  const failed = (error: Error & { stderr?: string }): never => {
     throw new Error(`tmux: ${(error.stderr || error.message).trim().split('\n')[0]}`)
-  })
+  }
+  const { stdout } = scoped ?? (await begin(command).catch(failed))
   const pid = Number(stdout.trim())
   if (!Number.isSafeInteger(pid) || pid < 2) throw new Error('tmux does not say which process it has started')
   return { pid, ending: () => undefined, begin: () => {} }

@@ -4,6 +4,7 @@ import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { isTerminal, taskStates } from '../../words/task-states.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
+import { requireConsent } from '../run/consent.ts'
 
 interface RemoveOptions {
   freeNames?: boolean
@@ -16,12 +17,12 @@ export function registerAgentRemove(parent: Command, io: Io): void {
     'rouse agent rm @donna --free-names   # a later agent with this name gets its mail',
   ])
     .option('--free-names', 'free the names of the agent too; without this option they stay reserved')
-    .option('-y, --yes', 'do not ask')
+    .option('-y, --yes', 'do not ask; needed where nobody is at a terminal')
     .action(async (name: string, { freeNames, yes }: RemoveOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(name)
       if (handle === '') throw new UsageError('The handle is empty.')
-      if (!yes && io.ask) await confirm(io.ask, handle, await countOpenTasks(gateway, handle))
+      if (!yes) await confirm(io, handle, await countOpenTasks(gateway, handle))
       const query = { freeNames: freeNames ? 'true' : undefined }
       const { tasksRejected } = await gateway.call('DELETE /v1/agents/:handle', { params: { handle }, query })
       print.result({ handle: `@${handle}`, status: 'removed', tasksRejected }, () => {
@@ -48,10 +49,9 @@ function tasksIn(gateway: GatewayClient, agent: string, state: (typeof taskState
   return gateway.call('GET /v1/tasks', { query: { agent, state, pageSize: 1, historyLength: 1 } })
 }
 
-async function confirm(ask: NonNullable<Io['ask']>, handle: string, count: number): Promise<void> {
+function confirm(io: Io, handle: string, count: number): Promise<void> {
   const tasks = count === 0 ? '' : ` Its ${countText(count)} will be rejected.`
-  const answer = await ask(`Remove @${handle}, its keys and its subscriptions?${tasks} [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError(`@${handle} was not removed.`)
+  return requireConsent(io, `Remove @${handle}, its keys and its subscriptions?${tasks}`, `@${handle} was not removed.`)
 }
 
 function countText(count: number): string {

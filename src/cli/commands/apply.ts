@@ -18,8 +18,9 @@ export function registerApply(program: Command, io: Io): void {
   )
     .option('--dry-run', 'print what would change as a diff, and change nothing')
     .option('--prune', 'remove what is not in the lists that the file has')
+    .option('--prune-all', 'the same, also where no agent, no grant or no subscription would be left')
     .option('--save-keys <directory>', 'write each new key into a file of this directory that only you can read')
-    .option('-y, --yes', 'do not ask before something is removed')
+    .option('-y, --yes', 'do not ask before something is removed; needed where nobody is at a terminal')
     .action((file: string, options: ApplyOptions, command: Command) =>
       runApply(io, connect(io, command), file, options),
     )

@@ -92,7 +92,7 @@ export async function deliver({ gateway, print, signal }: Connection, delivery: 
   const params = { message, configuration: { returnImmediately: !options.wait } }
   const sent = await suggestingAgents(gateway, handle, () => call('SendMessage', params, options.wait ? 0 : undefined))
   if (!options.wait) return print.result(sent, () => sendResultText(sent, false))
-  const result = await settled(sent, (id) => call('GetTask', { id }), signal)
+  const result = await settled(sent, (id) => call('GetTask', { id }), { signal, note: print.note })
   print.result(result, () => sendResultText(result, true))
   const exitCode = exitCodeFor(result)
   if (exitCode !== exitCodes.ok) throw new Reported(exitCode)

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { NeedView } from '../../client/route-types.ts'
+import { mayPass } from '../../client/wakes/streamed-wakes.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { noticeOf, showNotice } from '../listen/desktop.ts'
 import { needsText } from '../output/needs-view.ts'
@@ -26,7 +27,11 @@ export function registerWatch(program: Command, io: Io): void {
       let shown = ''
       let known: ReadonlySet<string> | undefined
       for await (const _ of looks(gateway, io, print.note)) {
-        const found = await gateway.call('GET /v1/needs')
+        const found = await gateway.call('GET /v1/needs').catch((error: unknown) => {
+          // The stream says that the gateway is away, and asks for a look when it is back.
+          if (known === undefined || !mayPass(error)) throw error
+        })
+        if (!found) continue
         const state = JSON.stringify(found.needs.map(({ id, kind, snoozedUntil }) => [id, kind, snoozedUntil]))
         if (state === shown) continue
         shown = state
@@ -48,7 +53,7 @@ async function* looks(gateway: GatewayClient, io: Io, note: (text: string) => vo
   }
   let failure: { readonly error: unknown } | undefined
   const follow = async (): Promise<void> => {
-    for await (const _ of followEvents(gateway, { since: undefined, signal, note })) notice()
+    for await (const _ of followEvents(gateway, { since: undefined, signal, note, onOpen: notice })) notice()
   }
   const following = follow().catch((error: unknown) => {
     failure = { error }

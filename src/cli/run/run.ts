@@ -41,12 +41,18 @@ export async function run(argv: readonly string[]): Promise<void> {
     log: (line) => process.stderr.write(line),
     end: () => interruption.abort(new Interrupted('SIGTERM')),
   })
+  let isCut = false
   // `rouse tail | head` closes the pipe early, which is not a failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A command that serves a protocol on it listens too, and ends in good order.
     if (process.stdout.listenerCount('error') > 1) return
     if (error.code === 'EPIPE') process.exit(0)
-    throw error
+    if (isCut) return
+    isCut = true
+    process.stderr.write(`error: The output cannot be written: ${error.message}\n`)
+    // It may come after the end of the command, whose exit code counts no more.
+    process.exitCode = exitCodes.refused
+    interruption.abort(new Interrupted('SIGTERM'))
   })
 
   // Not `process.stdin.isTTY`: it opens the stream, and a read of a pipe whose writer is slow then fails instead of waiting.
@@ -72,7 +78,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     columns: process.stdout.isTTY ? process.stdout.columns || columnsDefault : undefined,
     errorColumns: process.stderr.isTTY ? process.stderr.columns || columnsDefault : undefined,
   })
-  process.exitCode = faults.count() > 0 ? faultExitCode : exitCode
+  process.exitCode = faults.count() > 0 ? faultExitCode : isCut ? exitCodes.refused : exitCode
   setTimeout(() => process.exit(), lingerMs).unref()
 }
 

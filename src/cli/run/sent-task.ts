@@ -1,4 +1,5 @@
 import { exitCodes } from '../../client/failure.ts'
+import { mayPass } from '../../client/wakes/streamed-wakes.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
@@ -29,20 +30,28 @@ export function exitCodeFor(result: JsonObject): number {
 
 /**
  * Returns the first result whose task is finished or asks something. A gateway lets a call wait for a task for a minute or so: then it is
- * asked with `read`, ever more rarely. Errors: those of `read`; the signal's reason.
+ * asked with `read`, ever more rarely, also when it was away. Errors: refusals of `read`; the signal's reason.
  */
 export async function settled(
   first: JsonObject,
   read: (taskId: string) => Promise<JsonObject>,
-  signal: AbortSignal | undefined,
+  { signal, note }: { signal: AbortSignal | undefined; note: (text: string) => void },
 ): Promise<JsonObject> {
   let result = first
+  let isAway = false
   for (let waitMs: number = lookMs.first; ; waitMs = Math.min(waitMs * 2, lookMs.max)) {
     const task = taskIn(result)
     if (task === undefined || stateIn(result) in exitCodeOf) return result
     await sleep(systemClock, waitMs, signal)
     signal?.throwIfAborted()
-    result = await read(String(task.id))
+    try {
+      result = await read(String(task.id))
+      isAway = false
+    } catch (error) {
+      if (signal?.aborted || !mayPass(error)) throw error
+      if (!isAway) note('The gateway does not answer; waiting for it …')
+      isAway = true
+    }
   }
 }
 

@@ -74,7 +74,7 @@ function agentPath(place: Place): string {
   return join(homeOf(place), 'Library', 'LaunchAgents', `${agentLabel}.plist`)
 }
 
-/** The agent of the bridge: started with the user's session, and again after a failure. Pure. Source: launchd.plist(5). */
+/** The agent of the bridge: started with the user's session, and again after a failure. What it has started runs on without it. Pure. Source: launchd.plist(5). */
 export function agentText({ words, env }: ServiceLaunch): string {
   const variables = Object.entries(env).map(([name, value]) => `    <key>${xml(name)}</key>\n${string(value, 4)}`)
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -101,6 +101,8 @@ ${variables.join('\n')}
   </dict>
   <key>ThrottleInterval</key>
   <integer>10</integer>
+  <key>AbandonProcessGroup</key>
+  <true/>
   <key>ProcessType</key>
   <string>Background</string>
 </dict>

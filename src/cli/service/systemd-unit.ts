@@ -34,7 +34,9 @@ RestartSec=5
 # A wrong command or configuration does not mend itself.
 RestartPreventExitStatus=2
 SuccessExitStatus=143
-KillMode=mixed
+# The harnesses that it has started are in its control group, and run on without it.
+KillMode=process
+OOMPolicy=continue
 TimeoutStopSec=20
 # A program that a wake starts never gets more rights than its user has.
 NoNewPrivileges=yes

@@ -1,7 +1,8 @@
 import { readEventStream, type StreamEvent } from '../../client/event-stream.ts'
-import { Refused, Unreachable } from '../../client/failure.ts'
+import { Refused } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { EventView } from '../../client/route-types.ts'
+import { mayPass } from '../../client/wakes/streamed-wakes.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
@@ -32,16 +33,14 @@ export async function* followEvents(
   let noted = false
   while (!signal?.aborted) {
     try {
-      const response = await gateway.open('/v1/events', {
-        query: { since: last },
-        headers: streamHeaders(last),
-        signal,
-      })
+      const after: Record<string, string> = last === undefined ? {} : { 'last-event-id': String(last) }
+      const headers = { accept: 'text/event-stream', ...after }
+      const response = await gateway.open('/v1/events', { query: { since: last }, headers, signal })
       if (!/^text\/event-stream\b/.test(response.headers.get('content-type') ?? '')) throw new Refused(noStream)
       connected = true
       noted = false
       onOpen?.()
-      for await (const item of readEventStream(response.body ?? noBody())) {
+      for await (const item of readEventStream(response.body)) {
         delayMs = Math.min(item.retryMs ?? delayMs, reconnectMsMax)
         const event = eventOf(item)
         if (!event || (last !== undefined && event.logId <= last)) continue
@@ -60,18 +59,6 @@ export async function* followEvents(
   signal?.throwIfAborted()
 }
 
-function streamHeaders(last: number | undefined): Record<string, string> {
-  const headers = { accept: 'text/event-stream' }
-  return last === undefined ? headers : { ...headers, 'last-event-id': String(last) }
-}
-
-/** A gateway that is down or in trouble may recover. A refusal is final. */
-function mayPass(error: unknown): boolean {
-  if (error instanceof Refused) return Number(error.problem.status) >= 500
-  // A body that breaks off is the transport's own error type.
-  return error instanceof Unreachable || error instanceof TypeError
-}
-
 function eventOf(item: StreamEvent): EventView | undefined {
   try {
     const value: unknown = JSON.parse(item.data)
@@ -80,5 +67,3 @@ function eventOf(item: StreamEvent): EventView | undefined {
     return undefined
   }
 }
-
-async function* noBody(): AsyncGenerator<Uint8Array, void, undefined> {}

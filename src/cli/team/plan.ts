@@ -1,10 +1,11 @@
+import { operatorIdentity } from '../../words/callers.ts'
 import { resolverOf } from './addresses.ts'
 import { knownTeam } from './known-entries.ts'
 import { planAgents } from './plan-agents.ts'
 import { planGrants } from './plan-grants.ts'
 import { planSubscriptions } from './plan-subscriptions.ts'
 import type { KnownTeam } from './read-team.ts'
-import type { Step } from './steps.ts'
+import { isRemoval, type Step } from './steps.ts'
 import type { Team } from './team.ts'
 
 export interface Plan {
@@ -15,6 +16,8 @@ export interface Plan {
   readonly kept: readonly string[]
   /** Entries of the file that the gateway has as they are. */
   readonly unchanged: number
+  /** Steps that name an agent of this project which will not be there. */
+  readonly unknown: readonly { readonly step: Step; readonly agent: string }[]
 }
 
 /**
@@ -40,12 +43,22 @@ export function planTeam(known: KnownTeam, file: Team, prune: boolean): Plan {
   )
   const plans = [agents, grants, subscriptions] as const
   const steps = plans.flatMap((plan): readonly Step[] => plan.steps)
-  const isRemoval = ({ act }: Step) => act.startsWith('remove')
+  const isThere = new Set([operatorIdentity, ...agents.after.map(({ handle }) => handle)])
   return {
     steps: [...steps.filter((step) => !isRemoval(step)), ...steps.filter(isRemoval).reverse()],
     before,
     after: { agents: [...agents.after], subscriptions: [...subscriptions.after], grants: [...grants.after] },
     kept: plans.flatMap(({ kept }) => kept),
     unchanged: plans.reduce((sum, { unchanged }) => sum + unchanged, 0),
+    // An agent of another project has its project before it.
+    unknown: steps.flatMap((step) => {
+      const agent = agentsOf(step).find((name) => name.startsWith('@') && !isThere.has(name))
+      return agent === undefined ? [] : [{ step, agent }]
+    }),
   }
+}
+
+function agentsOf(step: Step): readonly string[] {
+  if (step.act === 'make grant') return [step.body.grantor, step.body.grantee]
+  return step.act === 'make subscription' ? [step.body.agentIdentity] : []
 }

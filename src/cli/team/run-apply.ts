@@ -7,18 +7,26 @@ import { paint, plain } from '../../client/terminal-text.ts'
 import { readText } from '../options/text-input.ts'
 import { inWordsOf } from '../output/problem-words.ts'
 import { createProgress } from '../output/progress.ts'
+import { requireConsent } from '../run/consent.ts'
 import { aboutStep, applySteps, makesKey, type StepResult } from './apply-steps.ts'
 import { type Plan, planTeam } from './plan.ts'
 import { readTeam } from './read-team.ts'
 import { readTeamFile } from './read-team-file.ts'
-import type { Step } from './steps.ts'
+import { isRemoval, type Step, sectionOf } from './steps.ts'
 import { teamDiff } from './team-text.ts'
 
 export interface ApplyOptions {
   readonly dryRun?: true
   readonly prune?: true
+  readonly pruneAll?: true
   readonly saveKeys?: string
   readonly yes?: true
+}
+
+interface Planned {
+  readonly plan: Plan
+  readonly placeOf: (path: readonly (string | number)[]) => string
+  readonly options: ApplyOptions
 }
 
 /** Names that one line lists. */
@@ -33,8 +41,9 @@ export async function runApply(
 ): Promise<void> {
   const file = path === '-' ? 'standard input' : path
   const { team, placeOf } = readTeamFile(readText(io, { file: path, option: '<file>' }) ?? '', file)
-  const plan = planTeam(await readTeam(gateway), team, options.prune === true)
-  if (options.dryRun) return showPlan(print, file, plan)
+  const plan = planTeam(await readTeam(gateway), team, (options.pruneAll ?? options.prune) === true)
+  if (options.dryRun) return showPlan(io, print, file, { plan, placeOf, options })
+  requireSomeLeft(plan, options)
   const keys = requireKeys(plan.steps, options.saveKeys)
   if (!options.yes) await confirmRemovals(io, plan.steps)
   const results: StepResult[] = []
@@ -57,13 +66,32 @@ export async function runApply(
   if (results.some(({ action }) => action === 'refused')) throw new Reported(exitCodes.refused)
 }
 
-function showPlan(print: Printer, file: string, plan: Plan): void {
+/** Errors: those of the run, as far as they can be known before it. */
+function showPlan(io: Io, print: Printer, file: string, { plan, placeOf, options }: Planned): void {
   const { steps, before, after, kept, unchanged } = plan
   const planned = steps.map((step) => ({ action: step.act.split(' ')[0]!, ...aboutStep(step) }))
-  print.result({ file, dryRun: true, planned, kept, unchanged }, () =>
+  const refused = plan.unknown.map(({ step, agent }): StepResult => {
+    const problem = { title: 'No such agent', code: 'agent-not-found', detail: `There will be no agent ${agent}.` }
+    return { ...aboutStep(step), action: 'refused', place: placeOf([sectionOf(step), step.index!]), problem }
+  })
+  print.result({ file, dryRun: true, planned, refused, kept, unchanged }, () =>
     steps.length === 0 ? summaryText(file, plan, []) : teamDiff(before, after),
   )
+  if (!print.json) for (const result of refused) showResult(io, result)
   noteKept(print, file, plan)
+  requireSomeLeft(plan, options)
+  if (refused.length > 0) throw new Reported(exitCodes.refused)
+}
+
+/** A list that has become empty by mistake must not remove a whole team. Errors: it would. */
+function requireSomeLeft({ steps, after }: Plan, { pruneAll }: ApplyOptions): void {
+  const emptied = new Set(steps.filter(isRemoval).map(sectionOf))
+  const [first] = [...emptied].filter((section) => after[section].length === 0)
+  if (first === undefined || pruneAll) return
+  const names = steps.filter((step) => isRemoval(step) && sectionOf(step) === first).map(({ name }) => name)
+  throw new UsageError(
+    `No ${first} would be left: ${plain(listText(names))}. Nothing was changed. --prune-all removes them all.`,
+  )
 }
 
 /** The directory for the keys that are made. Errors: keys are made, and none is named. */
@@ -88,13 +116,12 @@ function requireKeys(steps: readonly Step[], directory: string | undefined): str
 
 async function confirmRemovals(io: Io, steps: readonly Step[]): Promise<void> {
   const names = steps
-    .filter(({ act }) => act.startsWith('remove'))
+    .filter(isRemoval)
     .map(aboutStep)
     .map(({ kind, name }) => `${kind} ${name}`)
-  if (names.length === 0 || !io.ask) return
+  if (names.length === 0) return
   const tasks = steps.some(({ act }) => act === 'remove agent') ? ' The open tasks of an agent are rejected.' : ''
-  const answer = await io.ask(`Remove ${plain(listText(names))}?${tasks} [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('Nothing was changed.')
+  await requireConsent(io, `Remove ${plain(listText(names))}?${tasks}`, 'Nothing was changed.')
 }
 
 function showResult(

@@ -48,5 +48,7 @@ export const untouched = <Entry>(after: readonly Entry[]): ListPlan<Entry> => ({
   unchanged: 0,
 })
 
+export const isRemoval = ({ act }: Step): boolean => act.startsWith('remove')
+
 /** The list of the file that a step belongs to. */
 export const sectionOf = ({ act }: Step): Section => `${act.split(' ')[1] as 'agent' | 'grant' | 'subscription'}s`

@@ -10,12 +10,15 @@ export function teamText(team: Team): string {
   const document = new Document(teamValue(team), { compat: 'yaml-1.1', aliasDuplicateObjects: false })
   visit(document, {
     Scalar: (_key, node) => {
-      if (isScalar(node) && typeof node.value === 'string' && hasObeyed(node.value)) node.type = 'QUOTE_DOUBLE'
+      if (isScalar(node) && typeof node.value === 'string' && needsQuotes(node.value)) node.type = 'QUOTE_DOUBLE'
     },
   })
   // A line is not folded, so that a change of a word is a change of its line.
   return escapeObeyed(document.toString({ lineWidth: 0 }))
 }
+
+/** Of a text of white space alone, a block keeps too little. */
+const needsQuotes = (text: string): boolean => hasObeyed(text) || text.trim() === ''
 
 /** A team as plain lists, with handles as they are written in YAML, and the fields of each entry in one order. */
 export function teamValue({ agents = [], subscriptions = [], grants = [] }: Team): object {

@@ -154,7 +154,7 @@ function environmentOf(wake: Wake, { env, access, context }: WakeCommandOptions)
 /** The text of a nudge is all that there is to it: it names no message and no task. */
 function textOf({ eventType, payload }: Wake, context: WakeContext | undefined): string | undefined {
   if (eventType === nudge) return inertWord(Object.values(nudgeText(payload)).join('\n'))
-  return context && inertWord(promptOf(context).slice(0, textMax).toWellFormed())
+  return context && inertWord(promptOf(context, textMax))
 }
 
 function stopGroup(child: ChildProcess): void {

@@ -11,6 +11,8 @@ type Task = RestApi['GET /v1/tasks/:id']['answer']
 export interface WakeContext {
   readonly messages: readonly Message[]
   readonly tasks: readonly Task[]
+  /** How the rest is read, where the wake names more than this. */
+  readonly rest?: string
 }
 
 /** A digest may cover thousands of events: its summary counts them all. */
@@ -23,7 +25,9 @@ const readMax = 20
 export async function readWakeContext(gateway: GatewayClient, wake: Wake): Promise<WakeContext> {
   const named = referencesOf(wake)
   const messageIds = textsOf(named, 'messageId')
-  const messages = await readAll(messageIds, (id) => gateway.call('GET /v1/messages/:id', { params: { id } }))
+  const messages = await readAll(messageIds.slice(0, readMax), (id) =>
+    gateway.call('GET /v1/messages/:id', { params: { id } }),
+  )
   const taskIds = new Set([
     ...textsOf(named, 'taskId'),
     ...messages.map(({ taskId }) => taskId).filter((id) => id !== null),
@@ -31,14 +35,25 @@ export async function readWakeContext(gateway: GatewayClient, wake: Wake): Promi
   const tasks = await readAll([...taskIds].slice(0, readMax), (id) =>
     gateway.call('GET /v1/tasks/:id', { params: { id } }),
   )
-  return { messages, tasks }
+  const isPart = wake.payload.refsTruncated === true || messageIds.length > readMax || taskIds.size > readMax
+  return { messages, tasks, ...(isPart ? { rest: restOf({ messages, tasks }) } : {}) }
+}
+
+/** The last line of what a reader gets a part of. */
+function restOf({ messages: [message, ...others], tasks: [task, ...more] }: WakeContext): string {
+  const both = 'the tools read_inbox and list_tasks (or: rouse inbox --unread, rouse task list)'
+  const one = task
+    ? `the tool get_task (or: rouse task show ${task.id})`
+    : `the tool read_inbox (or: rouse thread ${message?.messageId})`
+  return `(Cut here. Read the rest with ${others.length + more.length > 0 ? both : one}.)`
 }
 
 /**
  * The text for a model about the subject of a wake: the texts of the messages, and of a task's newest message where the mail has none of
- * its own, each after the line that names its author.
+ * its own, each after the line that names its author. At most so many characters; the last line says when it is cut.
  */
-export function promptOf({ messages, tasks }: WakeContext): string {
+export function promptOf(context: WakeContext, lengthMax: number): string {
+  const { messages, tasks } = context
   const mail = messages.map(({ from, body, subject, taskId }) => ({
     from,
     text: body ?? taskText(tasks.find(({ id }) => id === taskId)) ?? subject,
@@ -48,7 +63,10 @@ export function promptOf({ messages, tasks }: WakeContext): string {
     .filter(({ id }) => !mailed.has(id))
     .map((task) => ({ from: lastWriter(task), text: taskText(task) }))
   const said = [...mail, ...others].flatMap(({ from, text }) => (text ? [promptText(from, text)] : []))
-  return said.join('\n\n')
+  const text = said.join('\n\n')
+  if (text.length <= lengthMax && context.rest === undefined) return text
+  const note = `\n\n${context.rest ?? restOf(context)}`
+  return text.slice(0, lengthMax - note.length).toWellFormed() + note
 }
 
 /** The gateway sets the role of what an assignee writes, and lets only the originator write as the other one. */
@@ -68,7 +86,7 @@ function referencesOf({ payload }: Wake): readonly Record<string, unknown>[] {
 
 function textsOf(references: readonly Record<string, unknown>[], name: string): string[] {
   const ids = references.map((reference) => reference[name]).filter((id) => typeof id === 'string')
-  return [...new Set(ids)].slice(0, readMax)
+  return [...new Set(ids)]
 }
 
 async function readAll<Item>(ids: readonly string[], read: (id: string) => Promise<Item>): Promise<Item[]> {

@@ -12,6 +12,8 @@ export interface Bus extends AsyncDisposable {
   start(onMessage: (message: string) => void): Promise<void>
   /** Sends a message to every gateway, this one included. At most `messageBytesMax` bytes. Rejects when it cannot be sent. */
   publish(message: string): Promise<void>
+  /** Ends the connection on which nothing is received any more, and opens another one. */
+  reconnect(): void
 }
 
 /** The URL may contain a password and is not repeated; the clients do not repeat it either. */

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import pg from 'pg'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Logger } from '../../logger/logger.ts'
@@ -19,6 +20,7 @@ export class PostgresBus implements Bus {
   readonly #stopping = new AbortController()
   failure = busFailure('ROUSE_DATABASE_URL')
   #client: pg.Client | undefined
+  #giveUp = (): void => {}
   #loop: Promise<void> | undefined
 
   /** `channel`: at most 63 bytes. */
@@ -37,12 +39,22 @@ export class PostgresBus implements Bus {
 
   async publish(message: string): Promise<void> {
     if (!this.#client) throw new Error('The bus is not connected.')
-    await this.#client.query('select pg_notify($1, $2)', [this.#channel, message])
+    try {
+      await this.#client.query('select pg_notify($1, $2)', [this.#channel, message])
+    } catch (error) {
+      // No answer in time: a silent connection does not end by itself.
+      if (!(error instanceof pg.DatabaseError)) this.reconnect()
+      throw error
+    }
+  }
+
+  reconnect(): void {
+    this.#giveUp()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort()
-    await this.#client?.end().catch(() => {})
+    this.#giveUp()
     await this.#loop
   }
 
@@ -60,7 +72,9 @@ export class PostgresBus implements Bus {
   }
 
   async #listenUntilLost(onMessage: (message: string) => void, connected: () => void): Promise<void> {
+    const socket = new Socket()
     const client = new pg.Client({
+      stream: () => socket,
       connectionString: this.#url,
       application_name: 'rouse bus',
       connectionTimeoutMillis: connectTimeoutMs,
@@ -70,6 +84,7 @@ export class PostgresBus implements Bus {
     const lost = new Promise<void>((resolve) => {
       client.once('end', () => resolve())
       client.on('error', () => resolve())
+      this.#giveUp = resolve
     })
     try {
       await client.connect()
@@ -81,7 +96,9 @@ export class PostgresBus implements Bus {
       await lost
     } finally {
       this.#client = undefined
-      await client.end().catch(() => {})
+      // Says that it ends, and waits for no answer: there may be none.
+      client.end().catch(() => {})
+      socket.destroy()
     }
   }
 }

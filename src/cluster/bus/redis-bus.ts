@@ -49,7 +49,16 @@ export class RedisBus implements Bus {
   }
 
   async publish(message: string): Promise<void> {
-    await this.#publisher.publish(this.#channel, message)
+    try {
+      await this.#publisher.publish(this.#channel, message)
+    } catch (error) {
+      if (this.#publisher.status === 'ready') this.#publisher.disconnect(true)
+      throw error
+    }
+  }
+
+  reconnect(): void {
+    this.#subscriber.disconnect(true)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

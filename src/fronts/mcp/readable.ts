@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 /** The longest text. Deep values with many lines become longer than their JSON. */
 const lengthMax = 128_000
+const cutNote = '(The rest is cut: ask for less at once, with limit, pageToken or historyLength.)'
 
 /**
  * JSON as indented lines, `name: value`, for a model that reads text. A text of several lines follows its name, each line after a
@@ -37,7 +38,7 @@ class Lines {
     this.count++
     if (this.isFull) return
     this.#left -= line.length + 1
-    this.#lines.push(this.isFull ? '(The rest is cut.)' : line)
+    this.#lines.push(this.isFull ? cutNote : line)
   }
 }
 

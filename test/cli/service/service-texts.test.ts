@@ -39,6 +39,10 @@ test('an agent of launchd is XML, whatever a path has in it', () => {
   expect(text).toContain('<string>/home/u/&lt;state&gt;&amp;</string>')
 })
 
+test('an agent of launchd that ends takes no harness with it', () => {
+  expect(agentText(launch)).toContain('<key>AbandonProcessGroup</key>\n  <true/>\n')
+})
+
 test.each([
   ['linux', '/home/u/.config/systemd/user/rouse-bridge.service'],
   ['darwin', '/home/u/Library/LaunchAgents/dev.rouse.bridge.plist'],

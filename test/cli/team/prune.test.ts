@@ -22,20 +22,21 @@ test('--prune removes what the lists of the file do not have, says what, and lea
     stderr:
       'Not in standard input, and kept: agent @felix, grant CAN_REPLY_TO of @donna to @felix. --prune removes them.\n',
   })
-  const noGrants = await at.apply('grants: []', '--prune')
+  const noGrants = await at.apply('grants: []', '--prune-all', '--yes')
   expect(noGrants.stdout).toBe('removed  grant CAN_REPLY_TO of @donna to @felix\n1 removed, 0 as they were.\n')
-  const onlyDonna = await at.apply('agents: [{ handle: donna }]', '--prune')
+  const onlyDonna = await at.apply('agents: [{ handle: donna }]', '--prune', '--yes')
   expect(onlyDonna.stdout).toBe('removed  agent @felix, and 1 of its tasks rejected\n1 removed, 1 as they were.\n')
   expect((await at.subscriptions()).map((one: { agentIdentity: string }) => one.agentIdentity)).toEqual(['@donna'])
-  expect((await at.apply('subscriptions: []', '--prune')).stdout).toContain('removed  subscription @donna')
+  expect((await at.apply('subscriptions: []', '--prune-all', '--yes')).stdout).toContain('removed  subscription @donna')
   expect(await at.subscriptions()).toEqual([])
 })
 
 test('on a terminal what would be removed is named, and removed only after a yes', async () => {
   await using at = await teamDesk()
   await at.gateway.addAgent('felix')
+  await at.gateway.addAgent('donna')
   const path = join(at.directory, 'team.yaml')
-  writeFileSync(path, 'agents: []')
+  writeFileSync(path, 'agents: [{ handle: donna }]')
   const asked: string[] = []
   const answering = (answer: string) => ({
     ask: async (question: string) => {
@@ -47,11 +48,40 @@ test('on a terminal what would be removed is named, and removed only after a yes
     run(['apply', path, '--prune', ...argv], at.env, answering(answer))
   expect(await apply('')).toMatchObject({ code: 2, stdout: '', stderr: 'error: Nothing was changed.\n' })
   expect(asked).toEqual(['Remove agent @felix? The open tasks of an agent are rejected. [y/N] '])
-  expect((await at.gateway.call('GET', '/v1/agents')).body.agents).toHaveLength(1)
+  expect((await at.gateway.call('GET', '/v1/agents')).body.agents).toHaveLength(2)
   expect((await apply('y')).stdout).toContain('removed  agent @felix')
   await at.gateway.addAgent('felix')
   expect((await apply('', '--yes')).code).toBe(0)
   expect(asked).toHaveLength(2)
+})
+
+test('without a terminal nothing is removed, unless --yes is given', async () => {
+  await using at = await teamDesk()
+  for (const handle of ['donna', 'felix']) await at.gateway.addAgent(handle)
+  const text = 'agents: [{ handle: donna }]'
+  const { code, stdout, stderr } = await at.apply(text, '--prune')
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toContain('Remove agent @felix? The open tasks of an agent are rejected. Nobody is at a terminal')
+  expect((await at.gateway.call('GET', '/v1/agents')).body.agents).toHaveLength(2)
+  expect((await at.apply(text, '--prune', '--yes')).code).toBe(0)
+})
+
+test('a list that is empty by mistake removes nothing, not with --yes either', async () => {
+  await using at = await teamDesk()
+  const handles = ['donna', 'felix', 'mike']
+  for (const handle of handles) await at.gateway.addAgent(handle)
+  const left = async () => (await at.gateway.call('GET', '/v1/agents')).body.agents.length
+  for (const options of [['--prune'], ['--prune', '--yes'], ['--prune', '--dry-run']]) {
+    const { code, stderr } = await at.apply('agents: []', ...options)
+    expect(code).toBe(2)
+    expect(stderr).toBe(
+      'error: No agents would be left: @mike, @felix, @donna. Nothing was changed. --prune-all removes them all.\n',
+    )
+  }
+  expect((await at.apply('agents: []', '--prune-all')).code).toBe(2)
+  expect(await left()).toBe(3)
+  expect((await at.apply('agents: []', '--prune-all', '--yes')).code).toBe(0)
+  expect(await left()).toBe(0)
 })
 
 test('with --prune a webhook that has moved keeps its key and what it has not been sent yet', async () => {

@@ -43,6 +43,35 @@ subscriptions:
   })
 })
 
+test('a dry run says what the run would refuse, with its exit code', async () => {
+  await using at = await teamDesk()
+  await at.gateway.addAgent('felix')
+  const text = `agents:
+  - handle: mike
+grants:
+  - { grantor: mike, grantee: felix, scope: CAN_REPLY_TO }
+  - { grantor: mike, grantee: "web:anybody", scope: CAN_REPLY_TO }
+  - { grantor: operator, grantee: mya, scope: CAN_REPLY_TO }
+subscriptions:
+  - { agentIdentity: nobody, trigger: SENT_TO_ME, harnessTarget: bridge-daemon }
+`
+  const { code, stdout, stderr } = await at.apply(text, '--dry-run')
+  expect(code).toBe(1)
+  expect(stdout).toContain('+    grantee: mya')
+  expect(stderr).toBe(
+    [
+      'standard input:6: refused grant CAN_REPLY_TO of @operator to @mya (agent-not-found)',
+      '  There will be no agent @mya.',
+      'standard input:8: refused subscription @nobody SENT_TO_ME bridge-daemon (agent-not-found)',
+      '  There will be no agent @nobody.',
+      'Not in standard input, and kept: agent @felix. --prune removes them.',
+      '',
+    ].join('\n'),
+  )
+  const { refused } = JSON.parse((await at.apply(text, '--dry-run', '--json')).stdout)
+  expect(refused).toMatchObject([{ kind: 'grant' }, { kind: 'subscription', problem: { code: 'agent-not-found' } }])
+})
+
 test('an alias goes from one agent to another in one run', async () => {
   await using at = await teamDesk()
   await at.gateway.addAgent('donna')

@@ -34,6 +34,11 @@ test('every text that a gateway stores is read from the file as it was, and is n
   )
 })
 
+test.each([' \n', '\t\n', ' \n\n', ' ', '\n \n'])('a text of white space is read as it was: %j', (name) => {
+  const team = { agents: [{ handle: '@donna', description: name, skills: [{ id: 's', name, tags: [name] }] }] }
+  expect(readTeamFile(teamText(team), 'team.yaml').team.agents).toEqual(team.agents)
+})
+
 test('the same team has no difference', () => {
   const team = { agents: [{ handle: '@donna' }] }
   expect(teamDiff(team, { agents: [{ handle: '@donna' }], grants: [] })).toBe('')

@@ -41,6 +41,6 @@ test('a text of many lines, deep in a value, is cut where the result would becom
   for (let depth = 0; depth < 27; depth++) value = [value]
   const text = readable({ first: value, second: value })
   expect(text.length).toBeLessThan(130_000)
-  expect(text.endsWith('(The rest is cut.)')).toBe(true)
+  expect(text.endsWith('(The rest is cut: ask for less at once, with limit, pageToken or historyLength.)')).toBe(true)
   expect(text.split('\n')[1]).toBe(`  ${'- '.repeat(27)}  | x`)
 })

@@ -51,19 +51,8 @@ export class TmuxServer {
 
   async look(pane: string): Promise<Look> {
     const format = '#{cursor_x} #{cursor_y} #{pane_in_mode}'
-    const output = await this.#call(
-      'display-message',
-      '-p',
-      '-t',
-      pane,
-      format,
-      ';',
-      'capture-pane',
-      '-e',
-      '-p',
-      '-t',
-      pane,
-    )
+    const screen = ['capture-pane', '-e', '-p', '-t', pane]
+    const output = await this.#call('display-message', '-p', '-t', pane, format, ';', ...screen)
     const end = output.indexOf('\n')
     const [x, y, mode] = output.slice(0, end).split(' ').map(Number)
     return { cursor: { x: x!, y: y! }, isInMode: mode !== 0, screen: output.slice(end + 1) }
