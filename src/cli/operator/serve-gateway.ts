@@ -29,6 +29,8 @@ interface ServeTools {
   /** True when a person reads the output: then sentences say that it starts and stops, else lines of the log do. */
   readonly terminal: boolean
   readonly signal?: AbortSignal
+  /** Called once, after the start. */
+  readonly collect?: () => void
 }
 
 /**
@@ -44,6 +46,7 @@ export async function serveGateway(
   const startedAt = performance.now()
   const gateway = await create()
   const started = await start(gateway, config)
+  tools.collect?.()
   try {
     sayStarted(started, config, tools)
     await untilAborted(tools.signal)

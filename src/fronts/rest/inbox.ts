@@ -24,15 +24,17 @@ export const inboxRoutes = [
     what: 'read an inbox',
     access: { scope: 'read', operator: 'any', agent: 'granted', peer: 'granted', audited: 'operator' },
     query: inboxQuery,
-    handle: async ({ caller, query, reply, untilGone }, context): Promise<InboxView> => {
+    handle: async ({ caller, query, reply, untilGone, http }, context): Promise<InboxView> => {
       if (query.waitSeconds !== undefined) {
+        // The answer to HEAD has no body: the mail would count as delivered, and nobody would see it.
+        if (http?.req.method === 'HEAD') return { messages: [], nextPageToken: '' }
         const pendingSignals = await waitForMail(context, caller, query.waitSeconds * 1000, untilGone)
         return { messages: [], nextPageToken: '', pendingSignals }
       }
       const { db } = context
       const { thread, signalType, type, taggedConcept, since, limit = limitDefault } = query
       reply.target = query.agent ?? ''
-      const unread = query.unread === 'true' || query.unread === '1'
+      const unread = query.unread === true
       const inboxQuery = {
         agentId: await ownerId(db, caller, query.agent),
         unread,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../lib/json.ts'
+import type { Decision } from '../../../recovery/decide.ts'
 import type { Finding } from '../../../recovery/evidence.ts'
 import { type Facts, recentActs } from '../../../recovery/facts.ts'
 import type { EffectiveGate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
@@ -27,12 +28,20 @@ export interface GateView {
   readonly settings: RecoverySettings
 }
 
+/** A decision of a look, and what it rests on. */
+interface DecisionView {
+  readonly action: Decision['action']
+  readonly reason: Decision['reason']
+  readonly at: string
+  readonly evidence: JsonObject
+}
+
 /** The state of recovery for an agent: its findings, its decision and its acts. Source: S3-11. */
 export interface RecoveryView {
   readonly agent: string
   readonly candidates: readonly Finding[]
   /** The last decision; null: it has not looked yet, or nothing has waited since. */
-  readonly decision: JsonObject | null
+  readonly decision: DecisionView | null
   readonly inFlight: {
     readonly mode: RecoveryMode
     readonly epoch: number
@@ -86,7 +95,7 @@ export function recoveryView(
   return {
     agent,
     candidates: seen.candidates,
-    decision,
+    decision: decision as DecisionView | null,
     inFlight: inFlight && {
       mode: inFlight.mode,
       epoch,
