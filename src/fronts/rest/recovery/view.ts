@@ -2,7 +2,8 @@ import type { JsonObject } from '../../../lib/json.ts'
 import type { Decision } from '../../../recovery/decide.ts'
 import type { Finding } from '../../../recovery/evidence.ts'
 import { type Facts, recentActs } from '../../../recovery/facts.ts'
-import type { EffectiveGate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
+import type { EffectiveGate, Gate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
+import type { Gates } from '../../../registry/recovery/gate-store.ts'
 import type { BridgeAccount, Parked, Recovery, RecoveryMode } from '../../../registry/recovery/recovery.ts'
 import type { HarnessTarget } from '../../../words/targets.ts'
 import { instant, instantOrNull } from '../instant.ts'
@@ -26,6 +27,18 @@ export interface GateView {
   /** null: the gate is missing. */
   readonly since: string | null
   readonly settings: RecoverySettings
+  /** Of an agent: its own gate and that of its project, each with its reason. The stricter one holds for each act. */
+  readonly gates?: readonly OneGateView[]
+}
+
+/** A gate as it was set. */
+interface OneGateView {
+  /** Absent: that of the project. */
+  readonly agent?: string
+  readonly nudges: GateState
+  readonly restarts: GateState
+  readonly reason: string | null
+  readonly since: string
 }
 
 /** A decision of a look, and what it rests on. */
@@ -80,8 +93,19 @@ export function parkedView({ isOpen, until, reason, detail, since }: Parked): Pa
   return { until: isOpen ? null : instant(until), reason, ...said, since: instant(since) }
 }
 
-export function gateView({ nudges, restarts, reason, since, settings }: EffectiveGate, agent?: string): GateView {
+function gateView({ nudges, restarts, reason, since, settings }: EffectiveGate, agent?: string): GateView {
   return { ...(agent === undefined ? {} : { agent }), nudges, restarts, reason, since: instantOrNull(since), settings }
+}
+
+/** The gate that holds, and for an agent the two that it follows from. */
+export function gatesView({ project, agent: own, effective }: Gates, agent?: string): GateView {
+  const gates = [own, project].flatMap((gate) => (gate === undefined ? [] : [oneGateView(gate, agent)]))
+  return { ...gateView(effective, agent), ...(agent === undefined ? {} : { gates }) }
+}
+
+function oneGateView({ agentId, nudges, restarts, reason, since }: Gate, agent?: string): OneGateView {
+  const whose = agentId === '' || agent === undefined ? {} : { agent }
+  return { ...whose, nudges, restarts, reason, since: instant(since) }
 }
 
 export function recoveryView(
