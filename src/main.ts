@@ -1,4 +1,6 @@
 #!/usr/bin/env node
-import { run } from './cli/run/run.ts'
+import { boundYoungGeneration } from './cli/run/young-generation.ts'
 
+boundYoungGeneration()
+const { run } = await import('./cli/run/run.ts')
 await run(process.argv)

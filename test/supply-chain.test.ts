@@ -68,6 +68,37 @@ test.each(projects)(
   },
 )
 
+/** Packages that no import names, and their use. */
+const namedElsewhere: Readonly<Record<string, string>> = {
+  '@biomejs/biome': 'npm run lint',
+  typescript: 'npm run build',
+  'a2a-sdk-0.2.5': 'an old client, by its version',
+  'a2a-sdk-0.3.0': 'an old client',
+  'a2a-sdk-0.3.14': 'an old client',
+  'a2a-sdk-1.0.1': 'an old client',
+}
+
+test('every dependency is imported, those that are shipped by the sources', () => {
+  const imported = (...folders: string[]) => {
+    const files = execFileSync('git', [
+      'grep',
+      '-hoE',
+      String.raw`(from|import|import\(|require\(|resolve\() ?'[^.'][^']*'`,
+      '--',
+      ...folders,
+    ])
+    return new Set([...files.toString().matchAll(/'((?:@[^/']+\/)?[^/']+)/g)].map(([, name]) => name!))
+  }
+  const groups = manifest as unknown as Record<string, Readonly<Record<string, string>>>
+  const unused = (names: readonly string[], used: Set<string>) =>
+    names.filter(
+      (name) => !used.has(name.replace(/^@types\//, '')) && name !== '@types/node' && !(name in namedElsewhere),
+    )
+  const { dependencies, optionalDependencies, devDependencies } = groups
+  expect(unused(Object.keys({ ...dependencies, ...optionalDependencies }), imported('src'))).toEqual([])
+  expect(unused(Object.keys(devDependencies!), imported('.'))).toEqual([])
+})
+
 // Without the field an npm before 11 runs node-gyp for it, which needs Python. `npm install` drops the field: put it back.
 test('on Node 22 and newer better-sqlite3 is not compiled', () => {
   expect(Object.fromEntries(packages)['node_modules/better-sqlite3']).toMatchObject({ gypfile: false })

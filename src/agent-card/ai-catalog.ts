@@ -20,6 +20,8 @@ interface Content {
   readonly agents: readonly Listed[]
   /** Where the rest of the agents is. Absent: these are all. */
   readonly rest?: string | undefined
+  /** True of the view of one caller. It is not signed: it would pass for the public catalog. */
+  readonly isPrivate?: boolean
 }
 
 /** A catalog ready to be served. `etag` is quoted, and depends on the content, the hour and the signing key. */
@@ -33,7 +35,7 @@ export interface AiCatalog {
  * signature is the begin of its hour, so that the catalog has the same tag while nothing changes.
  */
 export async function makeAiCatalog(content: Content, signer: CardSigner, now: number): Promise<AiCatalog> {
-  const did = didOf(content.publicUrl)
+  const did = content.isPrivate ? undefined : didOf(content.publicUrl)
   const issuedAt = Math.floor(now / hourMs) * hourMs
   const signature = {
     signer: did,

@@ -93,7 +93,9 @@ function isOwn(caller: Caller, { callerId, keyId, projectId }: McpSession): bool
 
 /** Ends a session of the caller. Errors: `session-not-found`. */
 export async function endMcpSession(context: McpSessionContext, caller: Caller, mcpSessionId: string): Promise<void> {
-  const { id } = await requireMcpSession(context, caller, mcpSessionId)
+  const { id, keyId } = await requireMcpSession(context, caller, mcpSessionId)
+  // All operators are one caller: the key of one ends no session of another.
+  if (caller.kind === 'operator' && keyId !== caller.keyId) throw notFound()
   await context.db.transaction(async (tx) => {
     if (await deleteMcpSession(tx, id)) tx.onCommit(() => context.changed(id))
   })

@@ -1,14 +1,8 @@
 import { Problem } from '../errors.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
-import {
-  type EffectiveGate,
-  type Gate,
-  type GateState,
-  type RecoverySettings,
-  settingDefaults,
-} from '../registry/recovery/gate.ts'
-import { readGates, saveGate } from '../registry/recovery/gate-store.ts'
+import { type Gate, type GateState, type RecoverySettings, settingDefaults } from '../registry/recovery/gate.ts'
+import { type Gates, readGates, saveGate } from '../registry/recovery/gate-store.ts'
 import { findRecovery, saveRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { skipKey } from '../turns/reason-keys.ts'
@@ -46,7 +40,7 @@ export interface GateContext extends RecoveryContext {
  * Changes what recovery may do. A gate that has tripped opens only with the proof of a wake test that came full circle since, and with a
  * choice for what gathered. Errors: `invalid-request`. Source: S3-10.
  */
-export async function changeGate(context: GateContext, caller: Caller, change: GateChange): Promise<EffectiveGate> {
+export async function changeGate(context: GateContext, caller: Caller, change: GateChange): Promise<Gates> {
   const { projectId } = caller
   const agentId = change.agent?.id ?? ''
   return context.db.transaction(async (tx) => {
@@ -74,8 +68,11 @@ export async function changeGate(context: GateContext, caller: Caller, change: G
     }
     await saveGate(tx, gate)
     if (untrips.length > 0 && agentId !== '') await settleBacklog(context, tx, { agentId, projectId }, change.backlog!)
-    await context.append(tx, projectId, [gateEvent(change.agent?.handle, agentId, gate)])
-    return (await readGates(tx, projectId, agentId)).effective
+    const gates = await readGates(tx, projectId, agentId)
+    // What holds from now on: the other gate may be the stricter one.
+    const { nudges, restarts } = gates.effective
+    await context.append(tx, projectId, [gateEvent(change.agent?.handle, agentId, { ...gate, nudges, restarts })])
+    return gates
   })
 }
 

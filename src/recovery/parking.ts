@@ -9,7 +9,7 @@ import { parkedMsMax } from '../words/parking.ts'
 import type { RecoveryContext } from './context.ts'
 import { recoveryEvent } from './recovery-event.ts'
 
-const sameMs = 60_000
+const sameMs = 30 * 60_000
 
 /** The limit that a harness reports. `until`: ms since the epoch; null: until a person acts. */
 interface ParkInput {

@@ -19,6 +19,7 @@ import { audienceOf } from '../wakes/rules/signal-audience.ts'
 import { announceWaitingTo } from '../wakes/store/announce-waiting.ts'
 import { arrivalsAround } from '../wakes/store/arrivals.ts'
 import { resumeSubscriptionsOfSession, reviveSubscriptionsOf } from '../wakes/store/subscription-state.ts'
+import type { PendingSignal } from '../words/mail.ts'
 import { requireCapabilitiesSize } from './capabilities-size.ts'
 import type { SessionContext } from './context.ts'
 import { preemptSession, sessionEvent } from './end.ts'
@@ -40,7 +41,7 @@ interface StartedSession {
   readonly created: boolean
   /** How long the session may be silent. */
   readonly timeoutSeconds: number
-  readonly pendingSignals: readonly object[]
+  readonly pendingSignals: readonly PendingSignal[]
 }
 
 /**

@@ -14,7 +14,24 @@ test('the gate is shown and changed, for the project and for an agent', async ()
   const donna = ['gate', '@donna', '--nudges', 'off', '--set', 'staleAfterSeconds=300']
   const { stdout } = await run(donna, as(gateway))
   expect(stdout).toMatch(/^@donna: nudges disabled, restarts enabled/)
-  expect(stdout).toContain('staleAfterSeconds=300 bootTimeoutSeconds=900')
+  expect(stdout).toMatch(/^staleAfterSeconds: +300\nbootTimeoutSeconds: +900\n/m)
+})
+
+test('the gate of an agent shows both gates with their reasons, and its event says what holds', async () => {
+  await using gateway = await startGateway()
+  await gateway.addAgent('donna')
+  const { stdout } = await run(['gate', '@donna', '--nudges', 'off', '--reason', 'leave alone'], as(gateway))
+  expect(stdout).toMatch(
+    /^@donna: nudges disabled, restarts disabled .*\n {2}@donna: nudges disabled, restarts enabled \(.*: leave alone\)\n {2}The project: nudges enabled, restarts disabled/,
+  )
+  const { body } = await gateway.call('GET', '/v1/gate?agent=donna')
+  expect(body.gates).toMatchObject([{ agent: '@donna', reason: 'leave alone' }, { reason: null }])
+  const { body: log } = await gateway.call('GET', '/v1/events?since=0')
+  expect(log.events.findLast(({ type }: { type: string }) => type === 'gate.changed').data).toMatchObject({
+    nudges: 'disabled',
+    restarts: 'disabled',
+    reason: 'leave alone',
+  })
 })
 
 test('a setting that is no number is refused before a request is sent', async () => {
@@ -32,5 +49,6 @@ test('what recovery sees, who depends on the heartbeat, and who is parked can be
   expect((await run(['recovery', 'list'], as(gateway))).stdout).toMatch(/@donna +.*spend-cap until a person acts/)
   expect((await run(['heartbeat'], as(gateway))).stdout).toMatch(/@donna +none: it depends on the heartbeat +never/)
   expect((await run(['unpark', '@donna'], as(gateway))).stdout).toBe('@donna is woken again.\n')
+  expect((await run(['unpark', '@donna'], as(gateway))).stdout).toBe('@donna was not parked.\n')
   expect((await gateway.call('GET', '/v1/parked?agent=@donna')).body.parked).toBe(null)
 })

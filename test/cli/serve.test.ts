@@ -92,7 +92,11 @@ test('serve --json prints one object', async () => {
 })
 
 test.each([
-  ['a taken port', { code: 'EADDRINUSE', port: 4520 }, /Port 4520 is taken.*rouse serve --port 4530/],
+  [
+    'a taken port',
+    { code: 'EADDRINUSE', port: 4520 },
+    /Port 4520 is taken.*rouse serve --port 4530 --grpc-port 4531; export ROUSE_URL=http:\/\/127.0.0.1:4530/,
+  ],
   ['a taken gRPC port', { code: 'EADDRINUSE', port: 4521 }, /Port 4521 is taken.*--grpc-port 4531.*ROUSE_GRPC_PORT/],
   ['a forbidden port', { code: 'EACCES', syscall: 'listen', port: 4520 }, /may not listen on port 4520/],
   ['an address of another machine', { code: 'EADDRNOTAVAIL' }, /no address 127\.0\.0\.1/],

@@ -189,3 +189,18 @@ test('a subscription that waits for a reader says who fetches its wakes', async 
   const shown = await run(['sub', 'show', whole], env)
   for (const text of how) expect(shown.stdout).toContain(text)
 })
+
+test('sub list --agent shows the subscriptions of one agent; without any, each line fits a terminal', async () => {
+  await using gateway = await startGateway()
+  const [donna, lola] = [await gateway.addAgent('donna'), await gateway.addAgent('lola')]
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey }
+  const none = await run(['sub', 'list'], env)
+  expect(none.stdout).toContain('rouse listen')
+  for (const line of none.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  const { id } = await gateway.subscribe(donna, 'http://127.0.0.1:9/')
+  await gateway.subscribe(lola, 'http://127.0.0.1:9/')
+  for (const name of ['@donna', 'donna']) {
+    const { stdout } = await run(['sub', 'list', '--agent', name, '--json'], env)
+    expect(JSON.parse(stdout).subscriptions.map((one: { subscriptionId: string }) => one.subscriptionId)).toEqual([id])
+  }
+})

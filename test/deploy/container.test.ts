@@ -179,3 +179,11 @@ test('the environment of the gateways is a valid configuration', () => {
   const needed = secretVariables.filter((name) => name !== 'ROUSE_WEBHOOK_PROXY')
   expect(lines.map(([name]) => name)).toEqual(expect.arrayContaining(needed.map((name) => `${name}_FILE`)))
 })
+
+test('the image, the store and the bus have health checks, and what needs them waits for them', () => {
+  expect(dockerfile).toContain(
+    'HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "dist/main.js", "health"]',
+  )
+  for (const name of ['postgres', 'redis']) expect(block(name)).toContain('healthcheck:')
+  for (const name of ['x-gateway', 'proxy']) expect(block(name)).toContain('condition: service_healthy')
+})

@@ -100,7 +100,7 @@ function routeOf({ method, path }: Request): string | undefined {
 
 /** Headers that say nothing of this API. */
 const ofHttp =
-  'accept accept-encoding allow cache-control connection content-encoding content-type host sec-websocket-version upgrade vary www-authenticate x-accel-buffering'.split(
+  'accept accept-encoding access-control-allow-origin allow cache-control connection content-encoding content-type host sec-websocket-version upgrade vary www-authenticate x-accel-buffering'.split(
     ' ',
   )
 

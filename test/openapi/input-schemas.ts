@@ -28,6 +28,7 @@ function writtenInUrl(field: Schema): Schema {
   const { anyOf, pattern, minimum, maximum } = field
   const list = Array.isArray(anyOf) ? (anyOf as Schema[]).find(({ type }) => type === 'array') : undefined
   if (list) return list
+  if (field.isFlag) return { type: 'boolean' }
   return pattern === String.raw`^\d{1,16}$` ? { type: 'integer', ...safe({ minimum, maximum }) } : field
 }
 

@@ -1,6 +1,9 @@
-import { type Node, Project, type Symbol as TsSymbol, type Type } from 'ts-morph'
+import { type Node, ObjectFlags, Project, type Symbol as TsSymbol, type Type } from 'ts-morph'
 
 export type Schema = { readonly [keyword: string]: unknown }
+
+/** The fields whose number may have a fraction: all others are integers. */
+const withFraction = ['coalesceWindow']
 
 /**
  * Makes JSON Schemas of TypeScript types as the compiler resolves them, so that no answer is described twice. An interface, and an
@@ -45,11 +48,11 @@ export class TypeSchemas {
     if (type.isUnknown() || type.isAny()) return {}
     if (type.isNull()) return { type: 'null' }
     if (type.isString() || type.isTemplateLiteral()) return { type: 'string' }
-    if (type.isNumber()) return { type: 'number' }
+    if (type.isNumber()) return { type: 'integer' }
     if (type.isBoolean()) return { type: 'boolean' }
     if (type.isBooleanLiteral()) return { type: 'boolean', const: type.getText() === 'true' }
     if (type.isStringLiteral() || type.isNumberLiteral()) {
-      return { type: type.isStringLiteral() ? 'string' : 'number', const: type.getLiteralValue() }
+      return { type: type.isStringLiteral() ? 'string' : 'integer', const: type.getLiteralValue() }
     }
     if (type.isUnion()) return this.ofAny(type)!
     if (type.isTuple()) return this.#tuple(type.getTupleElements())
@@ -72,7 +75,7 @@ export class TypeSchemas {
         forms.filter((form) => form.isStringLiteral()),
       ),
       ...enumOf(
-        'number',
+        'integer',
         forms.filter((form) => form.isNumberLiteral()),
       ),
       ...(booleans.length === 2 ? [{ type: 'boolean' }] : booleans.map((form) => this.of(form))),
@@ -98,7 +101,7 @@ export class TypeSchemas {
 
   #object(type: Type): Schema {
     if (type.getCallSignatures().length > 0) throw new Error(`${type.getText()} is a function: it has no JSON.`)
-    if (isOfLibrary(type.getSymbol())) return { type: 'object' }
+    if (isOfLibrary(type.getSymbol()) && !isMapped(type)) return { type: 'object' }
     const symbol = nameable(type)
     if (!symbol) return this.#fields(type)
     const name = symbol.getName().replace(/View$/, '')
@@ -115,7 +118,7 @@ export class TypeSchemas {
     const fields = type.getProperties().flatMap((field): [string, Schema, boolean][] => {
       const found = this.#typeOf(field)
       const description = textOf(field)
-      const schema = this.ofAny(found)
+      const schema = withFraction.includes(field.getName()) ? { type: 'number' } : this.ofAny(found)
       if (!schema) return []
       const mayMiss =
         field.isOptional() || (found.isUnion() && found.getUnionTypes().some((form) => form.isUndefined()))
@@ -148,6 +151,11 @@ function nameable(type: Type): TsSymbol | undefined {
 
 function isOfLibrary(symbol: TsSymbol | undefined): boolean {
   return symbol?.getDeclarations().some((one) => /\/node_modules\//.test(one.getSourceFile().getFilePath())) === true
+}
+
+/** True of `Omit`, `Record` and their like, which the library declares, with the fields of a type of the sources. */
+function isMapped(type: Type): boolean {
+  return (type.getObjectFlags() & ObjectFlags.Mapped) !== 0
 }
 
 /** The comment of a type or of a field, without the numbers of requirements. */

@@ -73,6 +73,18 @@ test('a spend cap holds until a person ends it; then what waits is sent at once'
   expect(changes.map(({ data }) => data.change)).toEqual(['parked', 'unparked'])
 })
 
+test('a limit that is reported again with a little other time is no further event', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  for (let n = 0; n < 20; n++) {
+    const until = new Date(clock.now() + hour + n * 2 * minute).toISOString()
+    const { body } = await gateway.call('PUT', '/v1/parked', { until, reason: 'usage-limit' }, { key: donna.key })
+    expect(body.parked).toMatchObject({ until })
+  }
+  expect(await eventsOf(gateway, 'recovery.parked')).toHaveLength(1)
+})
+
 test('a subscription that is made meanwhile waits too, and an instant that cannot be right is refused', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })

@@ -48,6 +48,24 @@ test('without a key it lists the MCP server and the public agents; a key adds th
   expect([status, body.entries]).toEqual([401, undefined])
 })
 
+test('pages of every origin may read the public documents; the view of a key is private and has no signature', async () => {
+  for (const path of [
+    '/.well-known/ai-catalog.json',
+    '/.well-known/did.json',
+    '/mcp/server-card',
+    '/.well-known/jwks.json',
+  ]) {
+    const { headers } = await gateway.call('GET', path, undefined, { key: null })
+    expect([path, headers.get('access-control-allow-origin')]).toEqual([path, '*'])
+  }
+  const { headers, body } = await read(donna.key)
+  expect([headers.get('access-control-allow-origin'), headers.get('cache-control')]).toEqual([
+    null,
+    'private, no-cache',
+  ])
+  expect(body.signature).toBeUndefined()
+})
+
 test('it has the fields of the specification, and each entry leads to a card of its type', async () => {
   const { body, headers } = await read(null)
   expect(headers.get('content-type')).toBe('application/ai-catalog+json')
@@ -84,23 +102,21 @@ const openly = (url: string) => gateway.call('GET', new URL(url).pathname, undef
 test('a verifier that has only the DID document checks the signature', async () => {
   const { body: did, headers } = await openly('https://x/.well-known/did.json')
   expect([did.id, headers.get('content-type')]).toEqual([`did:web:${host}`, expect.stringContaining('did+json')])
-  for (const key of [null, donna.key]) {
-    const { body } = await read(key)
-    const { jws, ...signature } = body.signature
-    const verify = async (catalog: object) => {
-      const [protectedHeader = '', , signed = ''] = jws.split('.')
-      const payload = jose.base64url.encode(canonicalJson({ ...catalog, signature }))
-      const { kid } = jose.decodeProtectedHeader(jws)
-      const method = did.verificationMethod.find(({ id }: { id: string }) => id === kid)
-      expect(did.assertionMethod).toContain(kid)
-      expect(method).toMatchObject({ controller: signature.signer })
-      const jwk = await jose.importJWK(method.publicKeyJwk, 'ES256')
-      return jose.compactVerify(`${protectedHeader}.${payload}.${signed}`, jwk, { algorithms: ['ES256'] })
-    }
-    const { protectedHeader } = await verify(body)
-    expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'ai-catalog+jws', kid: expect.any(String) })
-    await expect(verify({ ...body, entries: [] })).rejects.toThrow('signature')
+  const { body } = await read(null)
+  const { jws, ...signature } = body.signature
+  const verify = async (catalog: object) => {
+    const [protectedHeader = '', , signed = ''] = jws.split('.')
+    const payload = jose.base64url.encode(canonicalJson({ ...catalog, signature }))
+    const { kid } = jose.decodeProtectedHeader(jws)
+    const method = did.verificationMethod.find(({ id }: { id: string }) => id === kid)
+    expect(did.assertionMethod).toContain(kid)
+    expect(method).toMatchObject({ controller: signature.signer })
+    const jwk = await jose.importJWK(method.publicKeyJwk, 'ES256')
+    return jose.compactVerify(`${protectedHeader}.${payload}.${signed}`, jwk, { algorithms: ['ES256'] })
   }
+  const { protectedHeader } = await verify(body)
+  expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'ai-catalog+jws', kid: expect.any(String) })
+  await expect(verify({ ...body, entries: [] })).rejects.toThrow('signature')
 })
 
 test('a catalog that is known is not sent again; a change is in it after ten seconds', async () => {

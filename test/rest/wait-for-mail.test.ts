@@ -104,3 +104,12 @@ test('refuses who gets no mail, other fields, and a wait that is too long', asyn
     ['invalid-request', 'waitSeconds'],
   ])
 })
+
+test('HEAD takes no mail: its answer could not show it', async () => {
+  await using gateway = await startGateway()
+  const { donna, bob } = await office(gateway)
+  await send(gateway, bob, {})
+  const headers = { authorization: `Bearer ${donna.key}` }
+  expect((await fetch(`${gateway.url}/v1/inbox?waitSeconds=1`, { method: 'HEAD', headers })).status).toBe(200)
+  expect((await waitFor(gateway, donna, 0)).body.pendingSignals).toHaveLength(1)
+})

@@ -3,6 +3,7 @@ import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
 import type { AnswerOf, BodyOf } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
+import { fields } from '../output/table.ts'
 import { when } from '../output/when.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 
@@ -69,10 +70,17 @@ function settingOf(text: string): [string, number] {
   throw new UsageError(`--set: "${text}" is not a name and a number, e.g. staleAfterSeconds=300.`)
 }
 
-function gateText(io: Io, { agent, nudges, restarts, reason, since, settings }: AnswerOf<'GET /v1/gate'>): string {
+function gateText(io: Io, gate: AnswerOf<'GET /v1/gate'>): string {
+  const { settings, gates = [] } = gate
+  return `${[gate, ...gates].map((one) => stateText(io, one)).join('  ')}${fields({ ...settings })}`
+}
+
+function stateText(
+  io: Io,
+  { agent, nudges, restarts, reason, since }: Omit<AnswerOf<'GET /v1/gate'>, 'settings'>,
+): string {
   const changed = [since === null ? '' : when(io, since), reason === null ? '' : plain(reason)]
     .filter(Boolean)
     .join(': ')
-  const bounds = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
-  return `${agent ? plain(agent) : 'The project'}: nudges ${nudges}, restarts ${restarts}${changed ? ` (${changed})` : ''}\n${bounds.join(' ')}\n`
+  return `${agent ? plain(agent) : 'The project'}: nudges ${nudges}, restarts ${restarts}${changed ? ` (${changed})` : ''}\n`
 }

@@ -64,8 +64,10 @@ export function registerUnpark(program: Command, io: Io): void {
     'rouse unpark @donna',
   ]).action(async (agent: string, _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
+    const { parked } = await gateway.call('GET /v1/parked', { query: { agent } })
     await gateway.call('DELETE /v1/parked', { query: { agent } })
-    print.result({ agent, parked: null }, () => `${plain(agent)} is woken again.\n`)
+    const said = parked === null ? 'was not parked' : 'is woken again'
+    print.result({ agent, parked: null }, () => `${plain(agent)} ${said}.\n`)
   })
 }
 

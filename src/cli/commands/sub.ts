@@ -37,16 +37,18 @@ export function registerSub(program: Command, io: Io): void {
 }
 
 function registerList(parent: Command, io: Io): void {
-  clientCommand(parent, 'list', 'list the subscriptions', ['rouse sub list']).action(
-    async (_options: unknown, command: Command) => {
+  clientCommand(parent, 'list', 'list the subscriptions', ['rouse sub list', 'rouse sub list --agent @donna'])
+    .option('--agent <agent>', 'only those of this agent')
+    .action(async ({ agent }: { agent?: string }, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const subscriptions = await readPages(
+      const all = await readPages(
         (pageToken) => gateway.call('GET /v1/wake-subscriptions', { query: { pageToken } }),
         (page) => page.subscriptions,
       )
+      const handle = agent?.replace(/^@?/, '@')
+      const subscriptions = all.filter(({ agentIdentity }) => handle === undefined || agentIdentity === handle)
       print.result({ subscriptions }, () => subscriptionTable(io, subscriptions))
-    },
-  )
+    })
 }
 
 function registerShow(parent: Command, io: Io): void {

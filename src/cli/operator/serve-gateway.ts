@@ -29,6 +29,8 @@ interface ServeTools {
   /** True when a person reads the output: then sentences say that it starts and stops, else lines of the log do. */
   readonly terminal: boolean
   readonly signal?: AbortSignal
+  /** Called once, after the start. */
+  readonly collect?: () => void
 }
 
 /**
@@ -44,6 +46,7 @@ export async function serveGateway(
   const startedAt = performance.now()
   const gateway = await create()
   const started = await start(gateway, config)
+  tools.collect?.()
   try {
     sayStarted(started, config, tools)
     await untilAborted(tools.signal)
@@ -84,7 +87,11 @@ function explained(error: NodeJS.ErrnoException & { port?: number }, { http, dat
   const directory = resolve(dataDir)
   const port = error.port ?? http.port
   const [flag, variable] = port === http.port ? ['--port', 'ROUSE_PORT'] : ['--grpc-port', 'ROUSE_GRPC_PORT']
-  const another = `another port: rouse serve ${flag} ${port + 10} (${variable}; 0 = any free one)`
+  // The port of gRPC is taken too where another gateway runs, and commands ask the address of ROUSE_URL.
+  const next = http.port + 10
+  const both = `rouse serve --port ${next} --grpc-port ${next + 1}; export ROUSE_URL=http://127.0.0.1:${next}`
+  const one = `rouse serve ${flag} ${port + 10} (${variable}; 0 = any free one)`
+  const another = `another port: ${port === http.port && port !== 0 ? both : one}`
   const reasons: Record<string, string> = {
     EADDRINUSE: `Port ${port} is taken, perhaps by another gateway that runs already. Stop that one, or choose ${another}.`,
     // A file that may not be read has this code too.

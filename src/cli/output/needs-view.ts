@@ -36,7 +36,7 @@ function hintOf(need: NeedView): string {
     input: `Answer a task:  rouse answer ${id} "…"`,
     auth: `Say that it is done:  rouse answer ${id} "…"`,
     approval: `Approve where the harness of ${plain(agent)} runs.`,
-    mail: `Reply to mail:  rouse reply ${id} "…"`,
+    mail: `Reply to mail:  rouse reply ${id} "…"\nPut mail away:  rouse mark ${id} resolved`,
     degraded: `Have a subscription send again:  rouse sub update ${id} --status active`,
     failing: `Test a receiver:  rouse sub test ${id}`,
     retrying: `Test a receiver:  rouse sub test ${id}`,

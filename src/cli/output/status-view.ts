@@ -55,7 +55,7 @@ export function statusText(io: Io, status: Status): string {
         'waiting',
         waitingCount === 0
           ? 'no task'
-          : `${waitingCount} ${waitingCount === 1 ? 'task' : 'tasks'} (all that waits for a person: rouse needs)`,
+          : `${waitingCount} ${waitingCount === 1 ? 'task' : 'tasks'}, for an agent or for you (for you: rouse needs)`,
       ),
     })
   const parts = [unwellTable(io, subscriptions.unwell), agentTable(io, status), waitingTable(io, waiting)]

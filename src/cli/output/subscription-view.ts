@@ -17,7 +17,7 @@ export function subscriptionTable(io: Io, subscriptions: readonly SubscriptionVi
       subscription.cursorLogId,
       subscription.harnessTargetMetadata.url ?? subscription.harnessTarget,
     ]),
-    'No subscriptions yet. Make one with: rouse listen, or rouse sub add --trigger SENT_TO_ME --target-url <webhook url>',
+    'No subscriptions yet. Make one: rouse listen\nOr: rouse sub add --trigger SENT_TO_ME --target-url <url>',
     ['CURSOR', 'TRIGGER'],
   )
   // A row has no room for it there.

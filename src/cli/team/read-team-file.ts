@@ -24,6 +24,9 @@ export function readTeamFile(text: string, name: string): TeamFile {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const at = (offset: number): string => `${name}:${lines.linePos(offset).line}`
   const flaws = [...document.errors, ...document.warnings]
+  // The parser calls itself for each level.
+  if (flaws.some(({ message }) => /call stack/.test(message)))
+    throw new UsageError(`${name}: it is nested too deeply to be a team. Remove the inner levels.`)
   if (flaws.length > 0) throw refusal(flaws.map(({ pos, message }) => `${at(pos[0])}: ${message}${remedyFor(message)}`))
   const placeOf = (path: Path): string => at(offsetOf(document, path))
   const parsed = teamSchema.safeParse(contentOf(document, name), { reportInput: true })

@@ -4,9 +4,9 @@ import { requireAgent } from '../../registry/agents/agents.ts'
 import { type ApiKey, listApiKeys } from '../../registry/callers/api-key-store.ts'
 import { requireSelf } from '../../registry/callers/caller.ts'
 import { type Scope, scopes } from '../../words/callers.ts'
-import { oneOf } from './fields.ts'
+import { flag, oneOf } from './fields.ts'
 import { instant, instantOrNull } from './instant.ts'
-import { flag, keyTerms, termFields, withOneEnd } from './key-terms.ts'
+import { keyTerms, termFields, withOneEnd } from './key-terms.ts'
 import { listMax, pageFields, pageOf } from './page.ts'
 import { route } from './route.ts'
 
@@ -70,7 +70,7 @@ export const agentKeyRoutes = [
     name: 'key.revoke',
     what: 'revoke keys',
     access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'first', isRevocation: true },
-    query: z.strictObject({ minted: flag, keep: flag }),
+    query: z.strictObject({ minted: flag.default(false), keep: flag.default(false) }),
     status: 204,
     handle: async ({ caller, params, query }, context) =>
       removeApiKey(context, caller, params.handle, params.keyId, query),

@@ -1,5 +1,6 @@
 import type { Slot } from '../../admission/slots.ts'
 import { Problem } from '../../errors.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { readTraceparent } from '../../lib/trace-parent.ts'
 import { withNearestNames } from '../../registry/agents/unknown-address.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
@@ -59,7 +60,7 @@ export async function callRoute(
       caller,
       params: namedParams(route.route, params),
       body: route.body && parse(route.body, given),
-      query: route.query && parse(route.query, call.query),
+      query: route.query && parse(route.query, withoutEmptyToken(call.query)),
       given,
       header,
       reply,
@@ -98,6 +99,13 @@ function tracedFeatures(context: FrontContext, traceparent: string | undefined):
   if (traceparent === undefined) return context
   const { mail, claims } = context
   return { ...traced(context, traceparent), mail: traced(mail, traceparent), claims: traced(claims, traceparent) }
+}
+
+/** A list's last page names an empty token: a loop that begins with it begins with the first page. */
+function withoutEmptyToken(query: unknown): unknown {
+  if (!isJsonObject(query) || query.pageToken !== '') return query
+  const { pageToken: _, ...others } = query
+  return others
 }
 
 function namedParams(route: string, values: readonly string[]): Record<string, string> {

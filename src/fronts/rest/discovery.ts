@@ -14,6 +14,7 @@ import { authorise } from '../access/authorise.ts'
 import type { FrontContext } from '../front-context.ts'
 import { admitRequest, slotOf } from '../http/admit-request.ts'
 import { actInProject, callerOf, requireKey } from '../http/auth.ts'
+import { markPublic } from '../http/public-document.ts'
 import { isUnchanged } from '../http/unchanged.ts'
 import { inOrder, passes } from '../in-order.ts'
 import { parse } from '../validate.ts'
@@ -39,7 +40,8 @@ export const discoveryRoutes = [
     }
     const catalog = caller ? await readCatalog(context, caller, after) : await keptForAll(context)
     res.setHeader('Vary', 'Authorization, Rouse-Project')
-    res.setHeader('Cache-Control', caller ? 'private, no-cache' : 'public, max-age=60')
+    if (caller) res.setHeader('Cache-Control', 'private, no-cache')
+    else markPublic(res, 60)
     res.setHeader('ETag', catalog.etag)
     if (isUnchanged(req, catalog)) return void res.status(304).end()
     res.setHeader('Content-Type', aiCatalogType)
@@ -53,12 +55,12 @@ export const discoveryRoutes = [
       })
     }
     res.setHeader('Content-Type', 'application/did+json')
-    res.setHeader('Cache-Control', 'public, max-age=300')
+    markPublic(res, 300)
     return didDocument(did, signer.jwks())
   }),
   openRoute('GET /mcp/server-card', async ({ res }, { publicUrl, issuers }) => {
     res.setHeader('Content-Type', 'application/mcp-server-card+json')
-    res.setHeader('Cache-Control', 'public, max-age=300')
+    markPublic(res, 300)
     return mcpServerCard(publicUrl, issuers.length > 0)
   }),
 ] as const
@@ -87,7 +89,7 @@ async function readCatalog(
   const { agents, nextPageToken } = await catalogPage(db, caller?.projectId ?? '', page)
   const hasRest = caller !== undefined && nextPageToken !== ''
   const rest = hasRest ? `${publicUrl}${aiCatalogPath}?${new URLSearchParams({ after: nextPageToken })}` : undefined
-  return makeAiCatalog({ publicUrl, agents, rest }, signer, clock.now())
+  return makeAiCatalog({ publicUrl, agents, rest, isPrivate: caller !== undefined }, signer, clock.now())
 }
 
 /** The card of `/mcp` (SEP-2127). Where issuers are trusted, clients find from the 401 how to get a token. */

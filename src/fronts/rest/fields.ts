@@ -23,6 +23,16 @@ export function count(min: number, max: number, error = `is a number from ${min}
     .refine((value) => value >= min && value <= max, error)
 }
 
+const flagFault = 'is true or false; 1 and 0 say the same'
+
+/** True or false in a query string, also as Python writes it (`True`); false when it is left out. */
+export const flag = z
+  .string({ error: flagFault })
+  .regex(/^(?:true|false|1|0)$/i, flagFault)
+  .meta({ isFlag: true })
+  .transform((word) => /^(?:true|1)$/i.test(word))
+  .optional()
+
 /** One of a list of words. The refusal of any other lists them. */
 export function oneOf<const Word extends string>(words: readonly Word[]) {
   const list = `one of ${words.join(', ')}`

@@ -28,13 +28,15 @@ export const inboxRoutes = [
     handle: async ({ query, reply, ...call }, context): Promise<InboxView> => {
       const { caller } = call
       if (query.waitSeconds !== undefined) {
+        // The answer to HEAD has no body: the mail would count as delivered, and nobody would see it.
+        if (call.http?.req.method === 'HEAD') return { messages: [], nextPageToken: '' }
         const pendingSignals = await waitForMail(context, call, query.waitSeconds * 1000)
         return { messages: [], nextPageToken: '', pendingSignals }
       }
       const { db } = context
       const { thread, signalType, type, taggedConcept, since, limit = limitDefault } = query
       reply.target = query.agent ?? ''
-      const unread = query.unread === 'true' || query.unread === '1'
+      const unread = query.unread === true
       const inboxQuery = {
         agentId: await ownerId(db, caller, query.agent),
         unread,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { keyLifeMax } from '../../registry/callers/new-key.ts'
-import { line, oneOf, time } from './fields.ts'
+import { line, time } from './fields.ts'
 
 /** Input fields that the keys of agents and of operators share. */
 export const termFields = {
@@ -30,8 +30,3 @@ export function withOneEnd<Schema extends z.ZodType<Terms>>(schema: Schema): Sch
 export function keyTerms<Input extends Terms>({ expiresInSeconds, ...input }: Input, now: number) {
   return expiresInSeconds === undefined ? input : { ...input, expiresAt: now + expiresInSeconds * 1000 }
 }
-
-/** `true` or `false` in a query string; false when it is left out. */
-export const flag = oneOf(['true', 'false'])
-  .transform((word) => word === 'true')
-  .default(false)

@@ -3,9 +3,9 @@ import { addOperatorKey, readOperatorKeys, removeOperatorKey } from '../../ident
 import { sizeLimits } from '../../limits.ts'
 import type { OperatorKey } from '../../registry/callers/operator-key-store.ts'
 import { type OperatorRole, operatorRoleNames } from '../../words/callers.ts'
-import { line, oneOf } from './fields.ts'
+import { flag, line, oneOf } from './fields.ts'
 import { instant, instantOrNull } from './instant.ts'
-import { flag, keyTerms, termFields, withOneEnd } from './key-terms.ts'
+import { keyTerms, termFields, withOneEnd } from './key-terms.ts'
 import { route } from './route.ts'
 
 const newKey = withOneEnd(
@@ -65,7 +65,7 @@ export const operatorKeyRoutes = [
     name: 'operatorKey.revoke',
     what: 'revoke operator keys',
     access: { scope: 'mint', operator: 'admin', agent: 'never', peer: 'never', audited: 'first' },
-    query: z.strictObject({ minted: flag }),
+    query: z.strictObject({ minted: flag.default(false) }),
     status: 204,
     handle: async ({ caller, params, query }, context) => removeOperatorKey(context, caller, params.keyId, query),
   }),

@@ -1,5 +1,6 @@
 import { Problem } from '../../errors.ts'
 import { metadataPath, type ResourcePath } from '../http/challenge.ts'
+import { markPublic } from '../http/public-document.ts'
 import { openRoute } from './route.ts'
 
 /** Where clients that have no key get a token: the issuers whose tokens are accepted. Source: RFC 9728. */
@@ -12,7 +13,7 @@ function metadataRoute<const Path extends ResourcePath>(path: Path) {
         detail: 'This gateway accepts no tokens of issuers (ROUSE_JWT_ISSUERS). Use a key: Authorization: Bearer rk_…',
       })
     }
-    res.setHeader('Cache-Control', 'public, max-age=300')
+    markPublic(res, 300)
     // No scopes: an issuer refuses those that it does not know, and most do not know the gateway's.
     return {
       resource: publicUrl + path,

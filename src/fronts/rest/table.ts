@@ -5,6 +5,7 @@ import { KiB } from '../../limits.ts'
 import { proofOfInstance } from '../../security/instance-proof.ts'
 import type { OperatorRole, Scope } from '../../words/callers.ts'
 import type { RestOperation } from '../access/operation.ts'
+import { markPublic } from '../http/public-document.ts'
 import { pageRoutes } from '../page/routes.ts'
 import { signInRoutes } from '../page/sign-in.ts'
 import { readinessOf } from '../readiness.ts'
@@ -125,7 +126,7 @@ const healthRoutes = [
 /** `/.well-known/jwks.json`: the public keys that cards are signed with. */
 const jwksRoutes = [
   openRoute('GET /.well-known/jwks.json', async ({ res }, { signer }) => {
-    res.setHeader('Cache-Control', 'public, max-age=300')
+    markPublic(res, 300)
     return signer.jwks()
   }),
 ] as const

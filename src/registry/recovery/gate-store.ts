@@ -50,7 +50,7 @@ export function countGates(db: Reader): Promise<CountedGates[]> {
 }
 
 /** The gates of a project and of an agent of it. */
-interface Gates {
+export interface Gates {
   readonly project: Gate | undefined
   readonly agent: Gate | undefined
   readonly effective: EffectiveGate

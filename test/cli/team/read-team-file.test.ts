@@ -87,3 +87,7 @@ test('a text that grows by its aliases is refused', () => {
   const levels = Array.from({ length: 12 }, (_, n) => `  - &a${n + 1} [${Array(9).fill(`*a${n}`).join(', ')}]`)
   expect(() => read(`agents:\n  - &a0 [x]\n${levels.join('\n')}`)).toThrow(/team\.yaml: .*alias/)
 })
+
+test('a text of thousands of levels is refused in a sentence', () => {
+  expect(() => read(`agents: ${'['.repeat(50_000)}`)).toThrow('team.yaml: it is nested too deeply to be a team.')
+})

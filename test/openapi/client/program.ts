@@ -29,7 +29,7 @@ export async function work(baseUrl: string, key: string): Promise<string[]> {
   const late = await move('completed')
   const { code } = late.error ?? {}
   if (code !== 'version-conflict') throw new Error(`Not refused: ${code}`)
-  const inbox = await client.GET('/v1/inbox', { params: { query: { unread: 'true' } } })
+  const inbox = await client.GET('/v1/inbox', { params: { query: { unread: true } } })
   const mail = inbox.data?.messages.map(({ subject }) => subject) ?? []
   return [...mail, moved.data?.state ?? '', code]
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newMessage, statusInput } from '../../rest/messages/input.ts'
 import { type Actions, checkAction } from '../tools/actions.ts'
 import { idempotencyKey, messageId } from '../tools/fields.ts'
-import { acts } from '../tools/tool.ts'
+import { reachesOut } from '../tools/tool.ts'
 import { operatorTool } from './operator-tool.ts'
 
 const actions = {
@@ -36,7 +36,7 @@ export const messageWrite = operatorTool({
     status: z.string().optional(),
     queued: z.boolean().optional().describe('It is kept for a recipient that has not got it yet'),
   }),
-  annotations: acts,
+  annotations: reachesOut,
   say: ({ action, messageId: id, status }) => (action === 'send' ? `Sent: ${id}.` : `${id}: ${status}.`),
   run: async ({ rest }, given) => {
     checkAction(given, actions)

@@ -3,7 +3,7 @@ import { address } from '../../rest/fields.ts'
 import { gateInput } from '../../rest/recovery/input.ts'
 import { type Actions, checkAction } from '../tools/actions.ts'
 import { compact } from '../tools/compact.ts'
-import { acts } from '../tools/tool.ts'
+import { reachesOut } from '../tools/tool.ts'
 import { operatorTool } from './operator-tool.ts'
 
 const actions = {
@@ -35,7 +35,7 @@ export const recoveryWrite = operatorTool({
     restarts: z.string().optional(),
     reason: z.string().optional(),
   }),
-  annotations: acts,
+  annotations: reachesOut,
   say: ({ action, agent = 'The project', nudges, restarts }) =>
     action === 'gate' ? `${agent}: nudges ${nudges}, restarts ${restarts}.` : `${agent} is no longer parked.`,
   run: async ({ rest }, given) => {

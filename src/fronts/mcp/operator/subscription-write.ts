@@ -6,7 +6,7 @@ import type { AskApi } from '../ask-api.ts'
 import { type Actions, checkAction } from '../tools/actions.ts'
 import { compact } from '../tools/compact.ts'
 import { counted } from '../tools/counted.ts'
-import { acts } from '../tools/tool.ts'
+import { reachesOut } from '../tools/tool.ts'
 import { operatorTool } from './operator-tool.ts'
 import { subscriptionId } from './subscriptions-read.ts'
 
@@ -43,7 +43,7 @@ export const subscriptionWrite = operatorTool({
     attempt: z.looseObject({}).optional().describe('What the receiver answered to a test'),
     reported: z.looseObject({}).optional().describe('What the reader of a stream said of a test; absent: nothing'),
   }),
-  annotations: acts,
+  annotations: reachesOut,
   quotes: true,
   say: ({ subscriptionId: id, status, eventsReplayed, attempt }) => {
     if (status !== undefined) return `${id}: ${status}.`

@@ -5,7 +5,7 @@ import { address, line, text } from '../../rest/fields.ts'
 import { transitionInput } from '../../rest/tasks/input.ts'
 import { type Actions, checkAction } from '../tools/actions.ts'
 import { shortTask } from '../tools/task-view.ts'
-import { removes } from '../tools/tool.ts'
+import { reachesOut } from '../tools/tool.ts'
 import { operatorTool } from './operator-tool.ts'
 
 const actions = {
@@ -45,7 +45,7 @@ export const taskWrite = operatorTool({
     messageId: z.string().optional(),
     task: z.looseObject({}).optional(),
   }),
-  annotations: removes,
+  annotations: reachesOut,
   quotes: true,
   say: ({ taskId, state, version, owner }) =>
     state === undefined ? `${taskId}: handed over to ${owner}.` : `The task is now ${state} (version ${version}).`,

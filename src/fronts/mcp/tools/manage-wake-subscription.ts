@@ -9,7 +9,7 @@ import { type Actions, checkAction } from './actions.ts'
 import { counted } from './counted.ts'
 import { pageToken } from './fields.ts'
 import { nextPageToken } from './outputs.ts'
-import { removes, tool } from './tool.ts'
+import { reachesOut, tool } from './tool.ts'
 
 const made = ['filters', 'harnessTarget', 'harnessTargetMetadata'] as const
 const actions = {
@@ -70,7 +70,7 @@ export const manageWakeSubscription = tool({
     countedTo: z.int().optional().describe('Present if the log was too long to count all of it: more are sent again'),
     nextPageToken,
   }),
-  annotations: { ...removes, openWorldHint: true },
+  annotations: reachesOut,
   say: ({ subscriptions, subscriptionId, status, currentState, eventsReplayed, countedTo, harnessTarget = 'none' }) => {
     if (subscriptions)
       return subscriptions.length === 0

@@ -74,3 +74,6 @@ export const repeats = { ...closed, readOnlyHint: false, idempotentHint: true } 
 
 /** Can take something away for good. */
 export const removes = { ...acts, destructiveHint: true } as const
+
+/** Moves what is outside the gateway: agents obey it as the words of their user, or it names another address. Clients ask a person first. */
+export const reachesOut = { ...removes, openWorldHint: true } as const

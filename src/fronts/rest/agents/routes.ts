@@ -9,8 +9,7 @@ import { findLastUses } from '../../../registry/callers/api-key-store.ts'
 import type { Session } from '../../../registry/sessions/session.ts'
 import { findLiveSessions, newestLiveSession } from '../../../registry/sessions/session-lists.ts'
 import { accessLevels, contactPolicies, wakePolicies } from '../../../words/policies.ts'
-import { line, names, oneOf, text } from '../fields.ts'
-import { flag } from '../key-terms.ts'
+import { flag, line, names, oneOf, text } from '../fields.ts'
 import { listMax, nextToken, pageFields } from '../page.ts'
 import { route } from '../route.ts'
 import { agentView, type NewAgentView, presentAgentView } from './view.ts'
@@ -43,7 +42,7 @@ const agentChanges = z.strictObject(fields)
 
 const agentQuery = z.object(pageFields)
 
-const removalQuery = z.strictObject({ freeNames: flag })
+const removalQuery = z.strictObject({ freeNames: flag.default(false) })
 
 /** `/v1/agents`: register, read, change, remove. Readers of an agent see what its harness does. */
 export const agentRoutes = [

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sizeLimits } from '../../../limits.ts'
 import { mailWaitMax, messageTypes, reportableStatuses } from '../../../words/mail.ts'
 import { priorities, wakePolicies } from '../../../words/policies.ts'
-import { concepts, count, line, oneOf, text, time } from '../fields.ts'
+import { concepts, count, flag, line, oneOf, text, time } from '../fields.ts'
 
 const payloadMax = sizeLimits.metadata.max
 
@@ -42,7 +42,7 @@ const messageId = line(100).regex(
 )
 
 const inboxFilters = z.strictObject({
-  unread: oneOf(['true', 'false', '1', '0']).optional(),
+  unread: flag,
   thread: line(100).min(1).optional(),
   signalType: line(100).min(1).optional(),
   type: oneOf(messageTypes).optional(),

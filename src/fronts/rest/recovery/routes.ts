@@ -14,7 +14,7 @@ import { type NamedAgent, namedAgent, oneAgent } from '../named-agent.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { accountInput, actInput, agentQuery, gateInput, parkInput, reportInput } from './input.ts'
-import { gateView, type HeartbeatView, parkedView, type RecoveryView, recoveryView } from './view.ts'
+import { gatesView, type HeartbeatView, parkedView, type RecoveryView, recoveryView } from './view.ts'
 
 const limitDefault = 50
 
@@ -48,8 +48,7 @@ export const recoveryRoutes = [
     query: agentQuery.pick({ agent: true }),
     handle: async ({ caller, query }, { recovery: { db } }) => {
       const agent = await namedAgent(db, caller, query.agent)
-      const { effective } = await readGates(db, caller.projectId, agent?.id ?? '')
-      return gateView(effective, agent?.handle)
+      return gatesView(await readGates(db, caller.projectId, agent?.id ?? ''), agent?.handle)
     },
   }),
   route('PATCH /v1/gate', {
@@ -60,7 +59,7 @@ export const recoveryRoutes = [
     handle: async ({ caller, body, reply }, { recovery }) => {
       const agent = await namedAgent(recovery.db, caller, body.agent)
       if (agent) reply.target = agent.handle
-      return gateView(await changeGate(recovery, caller, { ...body, agent }), agent?.handle)
+      return gatesView(await changeGate(recovery, caller, { ...body, agent }), agent?.handle)
     },
   }),
   route('GET /v1/parked', {

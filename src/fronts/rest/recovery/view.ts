@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../../lib/json.ts'
+import type { Decision } from '../../../recovery/decide.ts'
 import type { Finding } from '../../../recovery/evidence.ts'
-import type { EffectiveGate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
+import type { EffectiveGate, Gate, GateState, RecoverySettings } from '../../../registry/recovery/gate.ts'
+import type { Gates } from '../../../registry/recovery/gate-store.ts'
 import type { BridgeAccount, Parked, Recovery, RecoveryMode } from '../../../registry/recovery/recovery.ts'
 import { type Facts, recentActs } from '../../../turns/facts.ts'
 import type { HarnessTarget } from '../../../words/targets.ts'
@@ -25,6 +27,26 @@ export interface GateView {
   /** null: the gate is missing. */
   readonly since: string | null
   readonly settings: RecoverySettings
+  /** Of an agent: its own gate and that of its project, each with its reason. The stricter one holds for each act. */
+  readonly gates?: readonly OneGateView[]
+}
+
+/** A gate as it was set. */
+interface OneGateView {
+  /** Absent: that of the project. */
+  readonly agent?: string
+  readonly nudges: GateState
+  readonly restarts: GateState
+  readonly reason: string | null
+  readonly since: string
+}
+
+/** A decision of a look, and what it rests on. */
+interface DecisionView {
+  readonly action: Decision['action']
+  readonly reason: Decision['reason']
+  readonly at: string
+  readonly evidence: JsonObject
 }
 
 /** The state of recovery for an agent: its findings, its decision and its acts. Source: S3-11. */
@@ -32,7 +54,7 @@ export interface RecoveryView {
   readonly agent: string
   readonly candidates: readonly Finding[]
   /** The last decision; null: it has not looked yet, or nothing has waited since. */
-  readonly decision: JsonObject | null
+  readonly decision: DecisionView | null
   readonly inFlight: {
     readonly mode: RecoveryMode
     readonly epoch: number
@@ -71,8 +93,19 @@ export function parkedView({ isOpen, until, reason, detail, since }: Parked): Pa
   return { until: isOpen ? null : instant(until), reason, ...said, since: instant(since) }
 }
 
-export function gateView({ nudges, restarts, reason, since, settings }: EffectiveGate, agent?: string): GateView {
+function gateView({ nudges, restarts, reason, since, settings }: EffectiveGate, agent?: string): GateView {
   return { ...(agent === undefined ? {} : { agent }), nudges, restarts, reason, since: instantOrNull(since), settings }
+}
+
+/** The gate that holds, and for an agent the two that it follows from. */
+export function gatesView({ project, agent: own, effective }: Gates, agent?: string): GateView {
+  const gates = [own, project].flatMap((gate) => (gate === undefined ? [] : [oneGateView(gate, agent)]))
+  return { ...gateView(effective, agent), ...(agent === undefined ? {} : { gates }) }
+}
+
+function oneGateView({ agentId, nudges, restarts, reason, since }: Gate, agent?: string): OneGateView {
+  const whose = agentId === '' || agent === undefined ? {} : { agent }
+  return { ...whose, nudges, restarts, reason, since: instant(since) }
 }
 
 export function recoveryView(
@@ -86,7 +119,7 @@ export function recoveryView(
   return {
     agent,
     candidates: seen.candidates,
-    decision,
+    decision: decision as DecisionView | null,
     inFlight: inFlight && {
       mode: inFlight.mode,
       epoch,

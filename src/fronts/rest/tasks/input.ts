@@ -3,7 +3,7 @@ import { sizeLimits } from '../../../limits.ts'
 import { contentsOf, isBase64, nullData } from '../../../tasks/part.ts'
 import { wakePolicies } from '../../../words/policies.ts'
 import { taskStates } from '../../../words/task-states.ts'
-import { count, line, oneOf, text } from '../fields.ts'
+import { count, flag, line, oneOf, text } from '../fields.ts'
 
 const id = line(sizeLimits.id.max)
 const metadata = z.record(z.string(), z.unknown(), { error: 'must be an object' }).optional()
@@ -82,7 +82,7 @@ export const taskQuery = z.strictObject({
   pageSize: count(1, 100).optional(),
   pageToken: line(500).optional(),
   historyLength: count(0, 100).optional(),
-  includeArtifacts: oneOf(['true', 'false']).optional(),
+  includeArtifacts: flag,
 })
 
 /** A page of a task's messages or artifacts. */

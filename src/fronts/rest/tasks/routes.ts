@@ -55,7 +55,7 @@ export const taskRoutes = [
         pageSize,
         pageToken,
       })
-      const artifacts = query.includeArtifacts === 'true'
+      const artifacts = query.includeArtifacts === true
       const options = { historyLength, artifacts, viewer: caller.projectId, ...answer }
       const documents = await loadTaskDocuments(db, page.tasks, options)
       const tasks: (TaskSummaryView & Partial<TaskView>)[] = documents.map(artifacts ? taskView : taskSummary)
@@ -161,13 +161,13 @@ function requireVersion(ifMatch: string | undefined, expectedVersion: number | u
         'expectedVersion: send the version of the task that you have read, in the body or as If-Match: "<version>".',
     })
   }
-  const match = /^\s*(?:W\/)?"(\d+)"\s*$/.exec(ifMatch)
+  const match = /^\s*"(\d+)"\s*$/.exec(ifMatch)
   const version = match ? Number(match[1]) : undefined
   if (version === undefined || (expectedVersion !== undefined && expectedVersion !== version)) {
     throw new Problem('invalid-request', {
       field: 'If-Match',
       detail:
-        'If-Match: send the task\'s ETag as it is, e.g. If-Match: "3", and the same number as expectedVersion if you send both.',
+        'If-Match: send the task\'s ETag, e.g. If-Match: "3", without the W/ that a proxy may have added (RFC 9110: a weak tag matches nothing), and the same number as expectedVersion if you send both.',
     })
   }
   return version

@@ -48,8 +48,8 @@ in](keys.md#clients-that-sign-in).
   it, also one that is no request of the protocol, over HTTP and over standard streams.
 - **A refusal** is a result with \`isError\` that says what is wrong, which argument, and what to do instead. A gateway that cannot be reached is
   reported in the same way.
-- **Hints.** Every tool declares all four hints of MCP. *Reads* means \`readOnlyHint\`; *removes* means \`destructiveHint\`. Only
-  \`manage_wake_subscription\` has \`openWorldHint\`: it can name an address outside the gateway.
+- **Hints.** Every tool declares all four hints of MCP. *Reads* means \`readOnlyHint\`; *removes* means \`destructiveHint\`;
+  *reaches out* means \`openWorldHint\` too: agents obey it as the words of their user, or it names an address outside the gateway.
 
 `
 
@@ -135,6 +135,7 @@ function operatorPart(): string {
 
 function hintOf({ annotations }: AnyTool): string {
   if (annotations.readOnlyHint) return 'reads'
+  if (annotations.openWorldHint) return 'reaches out'
   return annotations.destructiveHint ? 'removes' : 'acts'
 }
 

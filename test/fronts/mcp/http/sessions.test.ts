@@ -88,6 +88,15 @@ test('the end of a session ends its stream, and a newer stream ends an older one
   expect((await post(gateway, donna, ping, session)).status).toBe(404)
 })
 
+test('the key of one operator ends no session of another', async () => {
+  await using gateway = await startGateway()
+  const session = await beginSession(gateway, { key: gateway.adminKey })
+  const { body } = await gateway.call('POST', '/v1/operator-keys', { role: 'viewer' })
+  const end = (key: string) => gateway.call('DELETE', '/mcp', undefined, { key, headers: session })
+  expect((await end(body.operatorKey)).status).toBe(404)
+  expect((await end(gateway.adminKey)).status).toBe(200)
+})
+
 test('a session and its stream end with the key that began it', async () => {
   await using gateway = await startGateway()
   const donna = await gateway.addAgent('donna')

@@ -29,7 +29,7 @@ export function post(
 /** Begins a session, and returns the header that names it. */
 export async function beginSession(
   gateway: TestGateway,
-  agent: TestAgent,
+  agent: Pick<TestAgent, 'key'>,
   params: object = {},
 ): Promise<Record<string, string>> {
   const { headers, status, body } = await post(gateway, agent, initialize(params))
