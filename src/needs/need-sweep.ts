@@ -12,14 +12,11 @@ const everyMs = 5_000
 /** A receiver that answers a later try within this time is no trouble, in ms. */
 const graceMs = 10_000
 
-/** The needs of the operators of a project. `isCut`: there are more than are listed. */
-interface NeedsNow {
-  readonly needs: readonly Need[]
-  readonly isCut: boolean
-}
+/** The most that is told at one look. The rest is told at the next one. */
+const toldMax = 500
 
 interface NeedContext extends Core {
-  readonly readNeeds: (projectId: string) => Promise<NeedsNow>
+  readonly readNeeds: (projectId: string) => Promise<readonly Need[]>
 }
 
 /**
@@ -45,16 +42,16 @@ export function needSweep(context: NeedContext): Sweep {
 }
 
 async function look({ db, clock, append, readNeeds }: NeedContext, projectId: string): Promise<void> {
-  const { needs, isCut } = await readNeeds(projectId)
+  const needs = await readNeeds(projectId)
   const soon = clock.now() - graceMs
   const lasting = needs.filter(({ kind, since }) => kind !== 'retrying' || Date.parse(since) <= soon)
   const byId = new Map(lasting.map((need) => [needIdOf(need), need]))
-  if (differences(await listTold(db, projectId), byId, isCut, clock.now()).length === 0) return
+  if (differences(await listTold(db, projectId), byId, clock.now()).length === 0) return
   await db.transaction(async (tx) => {
     // Another gateway may tell the same: what was told is read again under the lock of the log.
     await lockLog(tx, projectId)
     const events: NewEvent[] = []
-    for (const difference of differences(await listTold(tx, projectId), byId, isCut, tx.now)) {
+    for (const difference of differences(await listTold(tx, projectId), byId, tx.now).slice(0, toldMax)) {
       const event = await apply(tx, projectId, difference)
       if (event) events.push(event)
     }
@@ -69,15 +66,9 @@ interface Difference {
   readonly told: Told | undefined
 }
 
-/** Of a list that is cut nobody knows whether the rest has ended. */
-function differences(
-  told: readonly Told[],
-  needs: ReadonlyMap<string, Need>,
-  isCut: boolean,
-  now: number,
-): Difference[] {
+function differences(told: readonly Told[], needs: ReadonlyMap<string, Need>, now: number): Difference[] {
   const known = new Map(told.map((one) => [one.id, one]))
-  const ids = isCut ? needs.keys() : new Set([...known.keys(), ...needs.keys()])
+  const ids = new Set([...known.keys(), ...needs.keys()])
   return [...ids].flatMap((id) => {
     const [need, one] = [needs.get(id), known.get(id)]
     const step = nextStep(one, need?.kind, now)

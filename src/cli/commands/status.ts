@@ -6,13 +6,11 @@ import type { AnswerOf, TaskSummaryView } from '../../client/route-types.ts'
 import { type Status, statusText } from '../output/status-view.ts'
 import { askingStates } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
-import { readable, readableSubscriptions, readableTasks } from '../run/read-lists.ts'
+import { readable, readableSubscriptions } from '../run/read-lists.ts'
 import { readPages } from '../run/read-pages.ts'
 import { lackText } from './health.ts'
 
 const recoveryPagesMax = 10
-/** The lists begin with the newest, and the oldest task is looked for. */
-const taskPagesMax = 10
 const waitingShown = 5
 
 /** `rouse status`: the gateway, and what needs a look, on one screen. Exits with 1 if the gateway is not ready. */
@@ -42,8 +40,7 @@ export function registerStatus(parent: Command, io: Io): void {
       agents: recovery
         .filter((one) => one.parked !== null || isTripped(one.gate))
         .map(({ agent, parked, gate: own }) => ({ agent, parked, gate: own })),
-      waiting: waiting.slice(0, waitingShown),
-      waitingCount: waiting.length,
+      ...waiting,
     }
     print.result(found, () => statusText(io, found))
     if (lacks !== undefined) throw new Reported(exitCodes.refused)
@@ -95,10 +92,15 @@ async function readGate(gateway: GatewayClient): Promise<Gate | undefined> {
   return gate
 }
 
-/** The tasks that ask something and those that nobody has begun, the longest wait first. */
-async function readWaiting(gateway: GatewayClient): Promise<TaskSummaryView[]> {
-  const states = [...askingStates, 'submitted'] as const
-  const lists = states.map((state) => readableTasks(gateway, state, { pagesMax: taskPagesMax }))
-  const tasks = (await Promise.all(lists)).flat()
-  return tasks.sort((a, b) => a.status.timestamp.localeCompare(b.status.timestamp))
+/** The tasks that ask something and those that nobody has begun: those that wait the longest, and how many there are. */
+async function readWaiting(gateway: GatewayClient): Promise<{ waiting: TaskSummaryView[]; waitingCount: number }> {
+  const query = { order: 'oldest', pageSize: waitingShown, historyLength: 1 } as const
+  const lists = [...askingStates, 'submitted' as const].map((state) =>
+    readable(gateway.call('GET /v1/tasks', { query: { ...query, state } }).then((page) => [page])),
+  )
+  const pages = (await Promise.all(lists)).flat()
+  const tasks = pages.flatMap((page) => page.tasks)
+  tasks.sort((a, b) => a.status.timestamp.localeCompare(b.status.timestamp))
+  const waitingCount = pages.reduce((sum, { totalSize }) => sum + totalSize, 0)
+  return { waiting: tasks.slice(0, waitingShown), waitingCount }
 }
