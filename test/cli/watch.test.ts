@@ -1,5 +1,9 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
 import { start } from './terminal.ts'
 
 test('watch shows what waits for a person, and again when that changes', async () => {
@@ -16,6 +20,32 @@ test('watch shows what waits for a person, and again when that changes', async (
   await terminal.until(/Nothing waits for you\.\n[\s\S]*Nothing waits for you\./)
   terminal.interrupt()
   expect(await terminal.code).toBe(130)
+})
+
+test('watch tells of a need of another agent, and of more of one that has many, however many there are', async () => {
+  await using gateway = await startGateway()
+  const [eve, bob] = [await gateway.addAgent('eve'), await gateway.addAgent('bob')]
+  const say = ({ key }: { key: string }, subject: string) =>
+    gateway.call('POST', '/v1/messages', { to: '@operator', subject }, { key })
+  for (let n = 0; n < 130; n++) await say(eve, `n${n}`)
+  const bin = mkdtempSync(join(tmpdir(), 'rouse-notify-'))
+  const told = join(bin, 'told')
+  writeFileSync(join(bin, 'notify-send'), `#!/bin/sh\necho "$@" >> ${told}\n`, { mode: 0o755 })
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey, PATH: `${bin}:${process.env.PATH}` }
+  const terminal = start(['watch', '--notify'], env)
+  await terminal.until(/and 125 more \(mail\) of @eve/)
+  await say(bob, 'URGENT')
+  await terminal.until(/@bob .*URGENT/)
+  await say(eve, 'once more')
+  await terminal.until(/and 126 more \(mail\) of @eve/)
+  const texts = await until(
+    () => (existsSync(told) ? readFileSync(told, 'utf8') : ''),
+    (text) => text.includes('126'),
+  )
+  expect(texts).toMatch(/-- @bob wrote to the operator URGENT\n.*-- @eve wrote to the operator and 126 more\n$/)
+  terminal.interrupt()
+  await terminal.code
+  rmSync(bin, { recursive: true })
 })
 
 test('watch with a wrong key says so, and ends', async () => {

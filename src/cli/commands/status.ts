@@ -6,7 +6,7 @@ import type { AnswerOf, TaskSummaryView } from '../../client/route-types.ts'
 import { type Status, statusText } from '../output/status-view.ts'
 import { askingStates } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
-import { readable, readableSubscriptions } from '../run/read-lists.ts'
+import { readable, readableSubscriptions, subscriptionsMax } from '../run/read-lists.ts'
 import { readPages } from '../run/read-pages.ts'
 import { lackText } from './health.ts'
 
@@ -34,6 +34,7 @@ export function registerStatus(parent: Command, io: Io): void {
       project,
       subscriptions: {
         byStatus: countsOf(subscriptions.map(({ status }) => status)),
+        more: subscriptions.length >= subscriptionsMax,
         unwell: subscriptions.filter(({ status, retrying }) => status === 'degraded' || retrying !== undefined),
       },
       gate,
@@ -81,7 +82,7 @@ async function whoOf(gateway: GatewayClient): Promise<{ identity?: string; proje
 const readRecovery = (gateway: GatewayClient) =>
   readable(
     readPages(
-      (pageToken) => gateway.call('GET /v1/recovery', { query: { pageToken } }),
+      (pageToken) => gateway.call('GET /v1/recovery', { query: { limit: 200, pageToken } }),
       (page) => page.recovery,
       recoveryPagesMax,
     ),

@@ -15,7 +15,9 @@ export interface Status {
   readonly identity?: string | undefined
   readonly project?: string | undefined
   readonly subscriptions: {
+    /** Of the first 2,500. */
     readonly byStatus: Readonly<Record<string, number>>
+    readonly more: boolean
     /** Degraded ones, and those whose receiver is away. */
     readonly unwell: readonly SubscriptionView[]
   }
@@ -34,6 +36,7 @@ const rowsMax = 5
 export function statusText(io: Io, status: Status): string {
   const { gateway, identity, project, subscriptions, gate, waiting, waitingCount } = status
   const counts = Object.entries(subscriptions.byStatus).map(([name, count]) => `${count} ${name}`)
+  if (subscriptions.more) counts.push('and more')
   const head =
     `${gateway.ready ? paintState(io, 'ready') : `${paintState(io, 'down')} (${plain(gateway.lacks)})`}  ${plain(gateway.url)}\n` +
     fields({

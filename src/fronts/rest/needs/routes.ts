@@ -55,7 +55,7 @@ export const needRoutes = [
 const foldedIn = (groups: readonly NeedGroup[]): FoldedView[] =>
   groups.flatMap(({ kind, agent, needs, total }) => {
     const count = Math.min(total, countedMax) - needs.length
-    return count > 0 ? [{ kind, agent, count }] : []
+    return count > 0 ? [{ kind, agent, count, atLeast: total > countedMax }] : []
   })
 
 function totalsOf(groups: readonly NeedGroup[]): Pick<NeedsView, 'total' | 'atLeast'> {

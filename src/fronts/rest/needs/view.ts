@@ -38,8 +38,10 @@ export interface NeedView extends NeedFields {
 export interface FoldedView {
   readonly kind: NeedKind
   readonly agent: string | null
-  /** How many more there are. */
+  /** How many more there are; of an agent and kind 1,000 are counted. */
   readonly count: number
+  /** True when there are more than were counted. */
+  readonly atLeast: boolean
 }
 
 export interface NeedsView {
@@ -48,9 +50,9 @@ export interface NeedsView {
   /** True when there are more than are listed. */
   readonly more: boolean
   readonly folded: readonly FoldedView[]
-  /** How many there are of each kind, listed or not. Of an agent and kind 1,000 are counted. */
+  /** How many there are of each kind, listed or not; of an agent and kind 1,000 are counted. */
   readonly total: Readonly<Record<string, number>>
-  /** The kinds of which there are more than were counted. */
+  /** The kinds of which there are more. */
   readonly atLeast: readonly NeedKind[]
   readonly nextPageToken: string
 }
