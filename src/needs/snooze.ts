@@ -1,8 +1,8 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Database } from '../storage/database.ts'
-import type { Need } from './need.ts'
 import { saveSnooze } from './need-store.ts'
+import type { Told } from './telling.ts'
 
 const dayMs = 86_400_000
 /** The longest time that a need can be put off, in ms. */
@@ -16,7 +16,7 @@ const snoozeMsMax = 30 * dayMs
 export async function snoozeNeed(
   db: Database,
   { projectId }: Caller,
-  need: Need | undefined,
+  need: Pick<Told, 'kind' | 'agent'> | undefined,
   { need: id, until }: { readonly need: string; readonly until: number | null },
 ): Promise<void> {
   if (!need) {

@@ -24,8 +24,8 @@ interface Shares extends Waiting {
   readonly most: number
 }
 
-/** A task, and how many of its assignee are in its state; of those handed over, how many are handed over. */
-export interface WaitingTask {
+/** A task, and how many of its assignee are in its state. */
+interface WaitingTask {
   readonly task: Task
   readonly total: number
 }
@@ -33,12 +33,17 @@ export interface WaitingTask {
 const inState = sql`state = ${p('state')} and status_at <=`
 const after = sql`(status_at, id) > (${p('afterAt')}, ${p('afterId')})`
 
+const ownIn = (part: SQL): SQL => sql`from task where assignee_id = a.id and ${part} and ${inState} ${p('until')}`
+
 /** One step for each assignee, and a share of its tasks: the number of all tasks does not matter. */
 function shareOf(part: SQL): SQL {
-  const own = sql`from task where assignee_id = a.id and ${part} and ${inState} ${p('until')}`
+  const own = ownIn(part)
+  const counts = partsByHandOver.map(
+    (one) => sql`(select count(*) from (select 1 ${ownIn(one)} limit cast(${p('most')} as bigint)) as counted)`,
+  )
   return sql`select ${taskColumns}, share.total from (select a.id as owner,
       coalesce((select status_at ${own} and ${after} order by status_at, id limit 1 offset cast(${p('skipped')} as bigint)), ${p('until')}) as up_to,
-      (select count(*) from (select 1 ${own} limit cast(${p('most')} as bigint)) as counted) as total
+      ${sql.join(counts, sql` + `)} as total
     from (select id from agent where project_id = ${p('projectId')} union all select 'operator') a cross join task_count c
     where a.id >= ${p('first')} and a.id <= ${p('last')} and c.agent_id = '' and c.assignee_id = a.id and c.originator_id = ''
       and c.project_id = ${p('projectId')} and c.state = ${p('state')} and c.total > 0) share

@@ -56,7 +56,7 @@ test('needs shows a few of each agent, says how many more there are, and lists t
   expect(stdout).toMatch(/ mail 5\.\n.*@bob .* URGENT\nand 7 more \(mail\) of @eve: rouse needs --agent @eve\n/)
   expect(stdout).not.toContain('mail 6.')
   const all = await run(['needs', '--agent', '@eve'], env)
-  expect(all.stdout).toMatch(/ mail 1\.\n[^]* mail 12\.\n\n/)
+  expect(all.stdout).toMatch(/ mail 1\.\n[\s\S]* mail 12\.\n\n/)
   expect(all.stdout).not.toContain('URGENT')
   expect(JSON.parse((await run(['needs', '--json'], env)).stdout)).toMatchObject({ total: { mail: 13 }, atLeast: [] })
   expect((await run(['snooze', ids[11]!, '1h'], env)).code).toBe(0)

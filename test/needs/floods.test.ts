@@ -82,10 +82,10 @@ test('many needs of one agent, or of another project, hide none of others, and a
   expect(found.folded).toHaveLength(4)
   expect(found.folded).toEqual(
     expect.arrayContaining([
-      { kind: 'mail', agent: '@eve', count: rest },
-      { kind: 'mail', agent: '@zoe', count: rest },
-      { kind: 'input', agent: '@eve2', count: rest },
-      { kind: 'late', agent: '@eve2', count: rest },
+      { kind: 'mail', agent: '@eve', count: rest, atLeast: false },
+      { kind: 'mail', agent: '@zoe', count: rest, atLeast: false },
+      { kind: 'input', agent: '@eve2', count: rest, atLeast: false },
+      { kind: 'late', agent: '@eve2', count: rest, atLeast: false },
     ]),
   )
   // Of a project that is named there are its own needs.
@@ -186,7 +186,7 @@ test('many receivers of one agent that are gone hide neither a degraded subscrip
   const ofBob = found.needs.filter(({ agent }: Need) => agent === '@bob').map(({ kind }: Need) => kind)
   expect(ofBob.sort()).toEqual(['degraded', 'failing'])
   expect(found.total).toEqual({ degraded: 106, failing: 1 })
-  expect(found.folded).toEqual([{ kind: 'degraded', agent: '@eve', count: 100 }])
+  expect(found.folded).toEqual([{ kind: 'degraded', agent: '@eve', count: 100, atLeast: false }])
   const { needs } = await needsOf(gateway, '?agent=@eve')
   const put = { need: needs.at(-1).id, until: new Date(clock.now() + minute).toISOString() }
   expect(await gateway.call('POST', '/v1/needs/snooze', put)).toMatchObject({ status: 200 })
@@ -201,6 +201,6 @@ test('more than a thousand of one agent are counted as at least so many', async 
   }
   const found = await needsOf(gateway)
   expect(found).toMatchObject({ total: { mail: 1_000 }, atLeast: ['mail'], more: true })
-  expect(found.folded).toEqual([{ kind: 'mail', agent: '@eve', count: 995 }])
+  expect(found.folded).toEqual([{ kind: 'mail', agent: '@eve', count: 995, atLeast: true }])
   expect(await pagesOf(gateway, 'agent=@eve', 500)).toHaveLength(1_002)
 })

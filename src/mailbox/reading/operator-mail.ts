@@ -3,7 +3,7 @@ import { p, sql, statement } from '../../storage/statement.ts'
 import { senderColumn, threadColumn } from '../messages/message-store.ts'
 
 /** An unread message to the operator. */
-export interface OperatorMail {
+interface OperatorMail {
   /** Its project and its sender. */
   readonly origin: string
   readonly messageId: string

@@ -4,10 +4,10 @@ import type { WakeSubscription } from './subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, wakeFromRow } from './subscription-row.ts'
 
 /** The trouble of a subscription: nothing more is sent, its newest event failed, or one is tried again. */
-export type Trouble = 'degraded' | 'failing' | 'retrying'
+type Trouble = 'degraded' | 'failing' | 'retrying'
 
 /** A subscription in trouble, and how many of its agent are in the same. */
-export interface FailingSubscription {
+interface FailingSubscription {
   readonly subscription: WakeSubscription
   readonly trouble: Trouble
   readonly total: number

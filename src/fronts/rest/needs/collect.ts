@@ -1,8 +1,10 @@
 import { cutText } from '../../../lib/cut-text.ts'
 import { messageIdFloor } from '../../../lib/ids.ts'
 import type { JsonObject } from '../../../lib/json.ts'
-import { type OperatorMail, readOperatorMail } from '../../../mailbox/reading/operator-mail.ts'
-import type { Need, NeedKind } from '../../../needs/need.ts'
+import { readOperatorMail } from '../../../mailbox/reading/operator-mail.ts'
+import type { NeedKind } from '../../../needs/need.ts'
+import { identityIn } from '../../../registry/agents/agent.ts'
+import { findNames } from '../../../registry/agents/agent-store.ts'
 import { identitiesOf, identityFrom } from '../../../registry/agents/identity.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { listTripped, readGates } from '../../../registry/recovery/gate-store.ts'
@@ -10,160 +12,160 @@ import { isParked } from '../../../registry/recovery/recovery.ts'
 import { findRecovery, listParked } from '../../../registry/recovery/recovery-store.ts'
 import { listAwaitingApproval } from '../../../registry/sessions/session-lists.ts'
 import { listFailing } from '../../../registry/subscriptions/failing-store.ts'
-import type { WakeSubscription } from '../../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../../storage/database.ts'
-import { loadTaskDocuments } from '../../../tasks/read-task.ts'
+import { loadTaskDocument } from '../../../tasks/read-task.ts'
 import type { Task } from '../../../tasks/task.ts'
+import { findTask } from '../../../tasks/task-store.ts'
 import { listWaitingOf, listWaitingTasks } from '../../../tasks/waiting-tasks.ts'
 import { failuresMax } from '../../../wakes/rules/after-delivery.ts'
 import { lastFailureOf, readRetrying } from '../../../wakes/store/retrying-store.ts'
 import type { TaskState } from '../../../words/task-states.ts'
 import { instant } from '../instant.ts'
-import { countedMax, groupsOfOne, type NeedGroup, readGroups, type Source } from './groups.ts'
+import type { Position } from '../page.ts'
 import type { NeedFields } from './view.ts'
+import { byPlace, countedMax, groupsOf, isAfter, ofOneEach, type Waiting, waitingOf } from './waiting.ts'
 
 /** The most agents whose gate has tripped, or who are parked or wait for an approval: each is one need. */
 const agentsMax = 10_000
-/** The most that is told of each agent and kind, the longest waits. */
+/** The most that is told of each owner and kind, the longest waits. */
 const toldMax = 100
 const textMax = 2_000
 /** From here on a submitted task is late. */
 const lateMs = 10 * 60_000
 
 /** For whom needs are read: the operator of a project, or one agent. */
-interface Asking {
+export interface Asking {
   readonly db: Reader
   readonly caller: Caller
   readonly now: number
-  /** The most needs of each agent and kind. */
-  readonly share: number
 }
 
-/** Reads everything that waits for a person, a share of each agent and kind. */
-export async function readNeeds(asking: Asking): Promise<NeedGroup[]> {
-  const { now, share } = asking
+/** The part that is read. */
+interface Part {
+  /** The most of each owner and kind: so the many of one hide nothing of another. */
+  readonly share: number
+  /** Only what is after this place. */
+  readonly after?: Position
+  /** Only what is of this owner. */
+  readonly owner?: string | undefined
+}
+
+const start: Position = { createdAt: -1, id: '' }
+
+/** Reads what waits for a person, the longest wait first. */
+export async function readWaiting(asking: Asking, part: Part): Promise<Waiting[]> {
+  const { now } = asking
+  const { share, after = start, owner } = part
   const lists = await Promise.all([
-    readGroups(taskNeeds(asking, 'input', 'input-required', now), share),
-    readGroups(taskNeeds(asking, 'auth', 'auth-required', now), share),
-    readGroups(taskNeeds(asking, 'late', 'submitted', now - lateMs), share),
-    readGroups(mailNeeds(asking), share),
-    readGroups(subscriptionNeeds(asking), share),
-    approvalNeeds(asking).then(groupsOfOne),
-    gateNeeds(asking).then(groupsOfOne),
-    parkNeeds(asking).then(groupsOfOne),
+    waitingTasks(asking, part, 'input', 'input-required', now),
+    waitingTasks(asking, part, 'auth', 'auth-required', now),
+    waitingTasks(asking, part, 'late', 'submitted', now - lateMs),
+    waitingMail(asking, part),
+    waitingSubscriptions(asking, part),
+    approvalNeeds(asking).then(ofOneEach),
+    gateNeeds(asking).then(ofOneEach),
+    parkNeeds(asking).then(ofOneEach),
   ])
-  return lists.flat()
+  const wanted = lists.flat().filter((one) => isAfter(one, after) && (owner === undefined || owner === one.owner))
+  return groupsOf(wanted.sort(byPlace))
+    .flatMap((group) => group.slice(0, share).map((one) => ({ ...one, total: Math.max(one.total, group.length) })))
+    .sort(byPlace)
 }
 
 /**
- * Returns the needs that operators are told of: each by itself, and of what is beyond `toldMax` of an agent and kind, that there is more. An
- * agent's many cost that agent alone.
+ * Reads what operators are told of: each by itself, and of what is beyond `toldMax` of an owner and kind, that there is more. So the many of one
+ * cost that one alone.
  */
-export async function readToldNeeds(asking: Omit<Asking, 'share'>): Promise<Need[]> {
-  const groups = await readNeeds({ ...asking, share: toldMax })
-  return groups.flatMap(({ kind, agent, needs, total }) => {
-    const text = `More than ${toldMax} of ${agent} wait.`
-    return total > needs.length ? [...needs, { kind, agent, since: needs.at(-1)!.since, text }] : needs
+export async function readTellable(asking: Asking): Promise<Waiting[]> {
+  const waiting = await readWaiting(asking, { share: toldMax })
+  const more = groupsOf(waiting).flatMap((group) => {
+    const { kind, agent, owner, total, createdAt } = group.at(-1)!
+    const need = { kind, agent, since: instant(createdAt), text: `More than ${toldMax} of ${agent} wait.` }
+    return total > group.length ? [waitingOf(need, owner, 1)] : []
+  })
+  return [...waiting, ...more]
+}
+
+/** Finds something that waits by the id of its need, however much of its owner waits. */
+export async function findWaiting(asking: Asking, id: string): Promise<Waiting | undefined> {
+  const [taskId = ''] = id.split('@')
+  const createdAt = (await findTask(asking.db, taskId))?.statusAt ?? (id.startsWith('MESSAGE:') ? 0 : -1)
+  // The beginning of an id is the place just before it.
+  const found = await readWaiting(asking, { share: countedMax, after: { createdAt, id: taskId.slice(0, -1) } })
+  return found.find((one) => one.id === id)
+}
+
+async function waitingTasks(
+  { db, caller }: Asking,
+  { share: limit, after = start, owner }: Part,
+  kind: NeedKind,
+  state: TaskState,
+  until: number,
+): Promise<Waiting[]> {
+  const { id, projectId } = caller
+  const [afterId = ''] = after.id.split('@')
+  const place = { afterAt: after.createdAt, afterId, first: owner ?? '', last: owner ?? '~' }
+  const found =
+    caller.kind === 'operator'
+      ? await listWaitingTasks(db, { projectId, state, until, limit, most: countedMax + 1, ...place })
+      : (await listWaitingOf(db, id, { state, until, limit: countedMax + 1 })).map((task) => ({ task, total: 0 }))
+  const names = await findNames(
+    db,
+    found.map(({ task }) => task.assigneeId),
+  )
+  return found.map(({ task, total }) => {
+    const assignee = names.get(task.assigneeId)
+    const agent = assignee ? identityIn(projectId, assignee) : identityFrom(task.assigneeId, null)
+    const place = { createdAt: task.statusAt, id: `${task.id}@${task.version}` }
+    return { kind, owner: task.assigneeId, agent, total, ...place, load: () => taskNeed(db, task, { kind, projectId }) }
   })
 }
 
-function taskNeeds({ db, caller }: Asking, kind: NeedKind, state: TaskState, until: number): Source<Task> {
-  const { kind: whose, id, projectId } = caller
-  return {
-    async read({ first, last, after, limit }) {
-      const [afterId = ''] = after.id.split('@')
-      const share = { first, last, afterAt: after.createdAt, afterId, most: countedMax + 1 }
-      const waiting = { state, until, limit }
-      const found =
-        whose === 'operator'
-          ? await listWaitingTasks(db, { projectId, ...waiting, ...share })
-          : (await listWaitingOf(db, id, { ...waiting, limit: countedMax })).map((task) => ({ task, total: 0 }))
-      return found.map(({ task, total }) => {
-        const at = { createdAt: task.statusAt, id: `${task.id}@${task.version}` }
-        return { kind, owner: task.assigneeId, at, total, part: task.agentId === task.assigneeId, row: task }
-      })
-    },
-    async needsOf(tasks) {
-      const documents = await loadTaskDocuments(db, tasks, { historyLength: 1, artifacts: false, viewer: projectId })
-      return documents.map(({ task, originator, agent: sentTo, assignee, statusMessage, history }) => ({
-        kind,
-        agent: assignee,
-        since: instant(task.statusAt),
-        text: textOf((statusMessage ?? history.at(-1))?.parts),
-        taskId: task.id,
-        version: task.version,
-        sentTo,
-        originator,
-      }))
-    },
-  }
+async function taskNeed(db: Reader, task: Task, { kind, projectId }: { kind: NeedKind; projectId: string }) {
+  const document = await loadTaskDocument(db, task, { historyLength: 1, artifacts: false, viewer: projectId })
+  const { originator, agent: sentTo, assignee: agent, statusMessage, history } = document
+  const text = textOf((statusMessage ?? history.at(-1))?.parts)
+  const { id: taskId, version } = task
+  return { kind, agent, since: instant(task.statusAt), text, taskId, version, sentTo, originator }
 }
 
 /** An agent reads its own mail; that of the operator is for a person. */
-function mailNeeds({ db, caller }: Asking): Source<OperatorMail> {
+async function waitingMail({ db, caller }: Asking, { share: limit, after = start, owner }: Part): Promise<Waiting[]> {
+  if (caller.kind !== 'operator') return []
   const projects = caller.namesProject ? [caller.projectId] : caller.projects
-  return {
-    async read({ first, last, after: { createdAt, id }, limit }) {
-      if (caller.kind !== 'operator') return []
-      // Ids of messages begin with their time. Needs of other kinds may have the same time.
-      const after = id.startsWith('MESSAGE:') ? id : messageIdFloor(id > 'MESSAGE:' ? createdAt + 1 : createdAt)
-      const owners =
-        first === last || !projects
-          ? [{ first, last }]
-          : projects.map((one) => ({ first: `${one} `, last: `${one} ~` }))
-      const read = owners.map((range) => readOperatorMail(db, { ...range, after, limit, most: countedMax + 1 }))
-      const mails = (await Promise.all(read)).flat()
-      return mails.map((row) => {
-        return {
-          kind: 'mail',
-          owner: row.origin,
-          at: { createdAt: row.createdAt, id: row.messageId },
-          total: row.total,
-          row,
-        }
-      })
-    },
-    needsOf: async (mails) =>
-      mails.map(({ subject, body, senderId, from, createdAt, messageId, threadId }) => ({
-        kind: 'mail',
-        agent: identityFrom(senderId, from),
-        since: instant(createdAt),
-        text: cutText([subject, body].filter(Boolean).join('\n\n'), textMax),
-        messageId,
-        threadId,
-      })),
-  }
+  const { createdAt, id } = after
+  // Ids of messages begin with their time. Needs of other kinds may have the same time.
+  const from = id.startsWith('MESSAGE:') ? id : messageIdFloor(id > 'MESSAGE:' ? createdAt + 1 : createdAt)
+  const everywhere = [{ first: owner ?? '', last: owner ?? '~' }]
+  const ranges = owner ? everywhere : (projects?.map((one) => ({ first: `${one} `, last: `${one} ~` })) ?? everywhere)
+  const share = { after: from, limit, most: countedMax + 1 }
+  const mails = (await Promise.all(ranges.map((range) => readOperatorMail(db, { ...range, ...share })))).flat()
+  return mails.map(({ origin, messageId, threadId, senderId, from, subject, body, createdAt, total }) => {
+    const agent = identityFrom(senderId, from)
+    const text = cutText([subject, body].filter(Boolean).join('\n\n'), textMax)
+    const need = { kind: 'mail', agent, since: instant(createdAt), text, messageId, threadId } as const
+    return { kind: 'mail', owner: origin, agent, total, createdAt, id: messageId, load: async () => need }
+  })
 }
 
-function subscriptionNeeds({ db, caller }: Asking): Source<WakeSubscription> {
-  const { id, projectId } = caller
-  return {
-    isShort: true,
-    async read({ first, last, limit }) {
-      const of = first === last ? { agentId: first } : caller.kind === 'operator' ? { projectId } : { agentId: id }
-      const failing = await listFailing(db, of, 'agentId' in of ? countedMax : limit)
-      return failing.map(({ subscription, trouble: kind, total }) => {
-        const at = { createdAt: subscription.updatedAt, id: subscription.id }
-        return { kind, owner: subscription.agentId, at, total, row: subscription }
-      })
-    },
-    async needsOf(failing, kind) {
-      const retrying = await readRetrying(db, failing)
-      const identity = await identities(db, failing)
-      const needs = failing.map(async (subscription): Promise<NeedFields[]> => {
-        const { id: subscriptionId, agentId, reason, trigger, updatedAt, failedInARow } = subscription
-        const away = retrying.get(subscriptionId)
-        const about = { kind, agent: identity(agentId), subscriptionId, trigger, until: away?.nextTryAt ?? null }
-        if (kind === 'degraded') return [{ ...about, since: instant(updatedAt), text: reason ?? 'degraded' }]
-        const last = kind === 'failing' ? await lastFailureOf(db, subscriptionId) : undefined
-        if (last) return [{ ...about, since: last.at, text: failingText(failedInARow, last.error) }]
-        return away
-          ? [{ ...about, kind: 'retrying', since: away.since, text: `${away.error}, ${away.tries} tries` }]
-          : []
-      })
-      return (await Promise.all(needs)).flat()
-    },
-  }
+async function waitingSubscriptions({ db, caller }: Asking, { share, after }: Part): Promise<Waiting[]> {
+  const of = caller.kind === 'operator' ? { projectId: caller.projectId } : { agentId: caller.id }
+  // Their places are known when they are read: an agent has some hundred at most.
+  const failing = await listFailing(db, of, after || 'agentId' in of ? countedMax : share)
+  const subscriptions = failing.map(({ subscription }) => subscription)
+  const retrying = await readRetrying(db, subscriptions)
+  const identity = await identities(db, subscriptions)
+  const waiting = failing.map(async ({ subscription, trouble: kind, total }): Promise<Waiting[]> => {
+    const { id: subscriptionId, agentId, reason, trigger, updatedAt, failedInARow } = subscription
+    const away = retrying.get(subscriptionId)
+    const about = { kind, agent: identity(agentId), subscriptionId, trigger, until: away?.nextTryAt ?? null }
+    const made = (since: string, text: string) => [waitingOf({ ...about, since, text }, agentId, total)]
+    if (kind === 'degraded') return made(instant(updatedAt), reason ?? 'degraded')
+    const last = kind === 'failing' ? await lastFailureOf(db, subscriptionId) : undefined
+    if (last) return made(last.at, failingText(failedInARow, last.error))
+    return away ? made(away.since, `${away.error}, ${away.tries} tries`) : []
+  })
+  return (await Promise.all(waiting)).flat()
 }
 
 function failingText(failedInARow: number, error: string): string {
