@@ -90,8 +90,9 @@ export async function readTellable(asking: Asking): Promise<Waiting[]> {
 export async function findWaiting(asking: Asking, id: string): Promise<Waiting | undefined> {
   const [taskId = ''] = id.split('@')
   const createdAt = (await findTask(asking.db, taskId))?.statusAt ?? (id.startsWith('MESSAGE:') ? 0 : -1)
-  // The beginning of an id is the place just before it.
-  const found = await readWaiting(asking, { share: countedMax, after: { createdAt, id: taskId.slice(0, -1) } })
+  // The beginning of an id is the place just before it. The place of a subscription is not in its id.
+  const share = id.startsWith('WAKE_SUB:') ? countedMax : 1
+  const found = await readWaiting(asking, { share, after: { createdAt, id: taskId.slice(0, -1) } })
   return found.find((one) => one.id === id)
 }
 
