@@ -23,12 +23,17 @@ const writeToOperator = (gateway: TestGateway, { key }: Pick<TestAgent, 'key'>, 
 
 /** Makes an agent send as many mails, questions, and tasks that nobody takes up. */
 async function flood(gateway: TestGateway, sender: TestAgent, accomplice: TestAgent): Promise<void> {
-  for (let n = 0; n < many; n++) {
-    await writeToOperator(gateway, sender, `n${n}`)
-    await gateway.send(accomplice.handle, `late ${n}`, { key: sender.key })
-    const { id } = await gateway.send(accomplice.handle, `ask ${n}`, { key: sender.key })
-    await gateway.move(accomplice, id, 'input-required', { message: `Question ${n}` })
+  const repeat = async (act: (n: number) => Promise<unknown>): Promise<void> => {
+    for (let n = 0; n < many; n++) await act(n)
   }
+  await Promise.all([
+    repeat((n) => writeToOperator(gateway, sender, `n${n}`)),
+    repeat((n) => gateway.send(accomplice.handle, `late ${n}`, { key: sender.key })),
+    repeat(async (n) => {
+      const { id } = await gateway.send(accomplice.handle, `ask ${n}`, { key: sender.key })
+      await gateway.move(accomplice, id, 'input-required', { message: `Question ${n}` })
+    }),
+  ])
 }
 
 /** Everything of an agent that waits for a person, but for its subscriptions. */
@@ -66,8 +71,8 @@ test('many needs of one agent, or of another project, hide none of others, and a
   const zoe = await addElsewhere(gateway, 'red', 'zoe')
   await liftLimits(gateway)
   await liftLimits(gateway, 'red')
-  for (let n = 0; n < many; n++) await writeToOperator(gateway, zoe, `red ${n}`)
-  await flood(gateway, eve, accomplice)
+  const red = Array.from({ length: many }, (_, n) => writeToOperator(gateway, zoe, `red ${n}`))
+  await Promise.all([...red, flood(gateway, eve, accomplice)])
   await clock.advance(1_000)
   await openNeeds(gateway, bob, carol)
   await clock.advance(11 * minute)
@@ -89,8 +94,8 @@ test('many needs of one agent, or of another project, hide none of others, and a
     ]),
   )
   // Of a project that is named there are its own needs.
-  const red = await needsOf(gateway, '', { headers: { 'Rouse-Project': 'red' } })
-  expect(red.total).toEqual({ mail: many })
+  const there = await needsOf(gateway, '', { headers: { 'Rouse-Project': 'red' } })
+  expect(there.total).toEqual({ mail: many })
   const here = await needsOf(gateway, '', { headers: { 'Rouse-Project': 'default' } })
   expect(here.total.mail).toBe(many + 1)
   const { body: key } = await gateway.call('POST', '/v1/operator-keys', { role: 'manager', projects: ['default'] })

@@ -19,8 +19,6 @@ const mayRead = [
   /from operator_key order by created_at/,
   /from agent a where a.project_id = \$1 and \(a.contact_policy/,
   /select count\(\*\) as "count" from agent where project_id/,
-  // The unread mail of the operator, a share of each sender.
-  /^with recursive one\(origin\)/,
   // Recovery looks at every agent, each with a look into its own rows.
   /from agent a where a.id > \$1 and \(/,
   // The needs that the operators of a project were told of: a row for each.
