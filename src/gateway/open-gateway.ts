@@ -15,7 +15,7 @@ import { createFront } from '../fronts/front.ts'
 import { openMcpParts } from '../fronts/mcp/http/open-parts.ts'
 import { advertisedGrpc, openPorts } from '../fronts/ports.ts'
 import { ReadinessProbe } from '../fronts/readiness.ts'
-import { readNeeds } from '../fronts/rest/needs/collect.ts'
+import { readTellable } from '../fronts/rest/needs/collect.ts'
 import { keySweep } from '../identity/end-expired-keys.ts'
 import { KeyUse } from '../identity/key-use.ts'
 import { OpenCallCheck } from '../identity/open-call-check.ts'
@@ -213,7 +213,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     missedEdgeSweep({ ...core, changed }),
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
     recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
-    needSweep({ ...core, readNeeds: (projectId) => readNeeds({ db, now: clock.now(), caller: ofProject(projectId) }) }),
+    needSweep({ ...core, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: ofProject(id) }) }),
     lapseSweep({ ...core, changed }),
     delivery.farewells,
     removedRowsSweep(core),
