@@ -164,9 +164,15 @@ export type WakeEnd =
   | { readonly step: 'written' | 'delivered' | 'turn_started' | 'seen' | 'acked'; readonly detail: string }
   /**
    * Nothing was handed over, or it was taken back. Tried again when the state changes, and after `retryAfterMs` at the latest. `reason`:
-   * what its sender may know; `detail` is for the user of the bridge.
+   * what its sender may know; `detail` is for the user of the bridge. `isTurn`: a process or a turn was begun all the same, and counts.
    */
-  | { readonly step: 'held'; readonly detail: string; readonly retryAfterMs?: number; readonly reason: Reason }
+  | {
+      readonly step: 'held'
+      readonly detail: string
+      readonly retryAfterMs?: number
+      readonly reason: Reason
+      readonly isTurn?: true
+    }
   /** It will not be tried again. */
   | {
       readonly step: 'denied' | 'refused' | 'expired' | 'misaddressed' | 'dropped' | 'unknown'
@@ -180,5 +186,6 @@ export type WakeEnd =
       readonly step: 'failed'
       readonly detail: string
       readonly isUntouched?: true
+      readonly isTurn?: true
       readonly givenUp?: () => Promise<void>
     }

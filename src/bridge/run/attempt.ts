@@ -161,7 +161,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   if (!isHandedOver) return within(end, parts.row(session.harness), {})
   // To try again after an act might begin a second turn.
   if (end.step === 'failed' && !end.isUntouched) return { step: 'unknown', detail: end.detail }
-  if (end.step === 'held' || end.step === 'failed') journal.takeBack(wake.eventId, end.detail)
+  if (end.step === 'held' || end.step === 'failed') journal.takeBack(wake.eventId, end.detail, end.isTurn)
   return within(end, parts.row(session.harness), {})
 
   function unforeseen(error: Error): WakeEnd {

@@ -122,13 +122,21 @@ test('a park ends with its time, is at most eight days long, and is told once', 
     reason: 'usage-limit',
     until: ms === null ? null : clock.now() + ms,
   })
+  expect(parking.limited(limit(-1))).toBe(true)
+  expect(parking.guard?.mayAt).toBe(clock.now() + 60_000)
+  // A run that began before the park says nothing new.
   expect(parking.limited(limit(-1))).toBe(false)
-  expect(parking.guard).toBeUndefined()
-  expect(parking.limited(limit(60_000))).toBe(true)
-  // A harness that tries again tells it again.
-  expect(parking.limited(limit(61_000))).toBe(false)
-  expect(notes).toHaveLength(1)
   clock.advance(60_000)
+  expect(parking.guard).toBeUndefined()
+  expect(parking.limited(limit(0))).toBe(true)
+  expect(parking.guard?.mayAt).toBe(clock.now() + 120_000)
+  clock.advance(120_000)
+  notes.length = 0
+  expect(parking.limited(limit(90_000))).toBe(true)
+  // A harness that tries again tells it again.
+  expect(parking.limited(limit(91_000))).toBe(false)
+  expect(notes).toHaveLength(1)
+  clock.advance(90_000)
   expect(parking.guard).toBeUndefined()
   expect(parking.limited(limit(90 * 24 * 3_600_000))).toBe(true)
   expect(parking.guard?.mayAt).toBe(clock.now() + 8 * 24 * 3_600_000)

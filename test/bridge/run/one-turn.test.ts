@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { execRow } from '../../../src/harnesses/generic/exec/exec-adapter.ts'
 import { until } from '../../support/until.ts'
 import { mail, untilOutcomes } from './acts.ts'
-import { openPlace, startBridge } from './bridge-desk.ts'
+import { openPlace, startBridge, workplace } from './bridge-desk.ts'
 import { duringWakes } from './forged-wakes.ts'
 
 describe('a wake that fails', () => {
@@ -45,6 +48,30 @@ describe('a wake that fails', () => {
     expect(bridge.receipts.filter(({ step }) => step === 'failed')).toHaveLength(1)
     expect(await bridge.status()).toMatchObject({ turnsLastMinute: 1 })
   })
+})
+
+// D50
+test('a command that is at a limit whose reset has passed is a turn each time, and parks its agent', async () => {
+  await using place = await openPlace()
+  const { gateway, home, options } = place
+  const limit = 'echo run >> runs; echo "Claude AI usage limit reached|$(( $(date +%s) - 5 ))"; exit 1'
+  const adapters = { exec: { command: limit } }
+  const env = { PATH: process.env.PATH! }
+  const runs = () =>
+    readFileSync(join(workplace(home), 'runs'), 'utf8')
+      .trim()
+      .split('\n').length
+  await using bridge = await startBridge({ ...options, rows: [execRow], adapters, env, limits: { turnsAnHour: 10 } })
+  await mail(gateway, 'one')
+  await bridge.noted(/parked: .*usage limit/)
+  // The next attempt sees the park.
+  await until(
+    () => bridge.receipts.filter(({ detail }) => detail?.includes('it may at')),
+    (held) => held.length > 0,
+  )
+  expect({ runs: runs(), turns: (await bridge.status()).turnsLastMinute }).toEqual({ runs: 1, turns: 1 })
+  await gateway.call('DELETE', '/v1/parked?agent=@donna')
+  expect((await gateway.call('GET', '/v1/parked?agent=@donna')).body.parked).toBeNull()
 })
 
 test('a test that comes twice while another act runs begins one turn', async () => {

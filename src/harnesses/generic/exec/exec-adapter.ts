@@ -7,7 +7,6 @@ import {
   type HarnessSession,
   type NoteLimit,
   type OutgoingWake,
-  type UsageLimit,
   type WakeEnd,
   type WakeTools,
 } from '../../../bridge/adapter.ts'
@@ -17,13 +16,12 @@ import { failTasks, whyFailed } from '../../../client/wakes/fail-tasks.ts'
 import type { Wake } from '../../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../../client/wakes/wake-context.ts'
-import { harnesses } from '../../harnesses.ts'
+import { LastLines } from './output-limit.ts'
 
 const lineMax = 500
 
 const linesMax = 100
 const readMax = 4_000
-const hourMs = 3_600_000
 
 /** Starts the user's command for each wake, as `rouse listen --exec` does. Nobody is interrupted, so presence does not hold it. Source: D34. */
 export const execRow: AdapterRow = {
@@ -51,7 +49,7 @@ const howToSet = 'There is no command to run: set `command` of exec in the confi
 
 function createExecAdapter(context: AdapterContext): Adapter {
   const { command, timeoutMs, onFailure } = settingsOf(context.settings)
-  let last: Promise<unknown> = Promise.resolve()
+  let before: Promise<unknown> = Promise.resolve()
   let noteLimit: NoteLimit = () => {}
 
   async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
@@ -73,10 +71,8 @@ function createExecAdapter(context: AdapterContext): Adapter {
     const about = gateway && (await readWakeContext(gateway, source))
     await tools.handingOver(route)
     const startedAt = context.now()
-    let limit: UsageLimit | undefined
-    const output = outputNotes((line) => {
-      limit = limitIn(line, context.now()) ?? limit
-    }, context.note)
+    const last = new LastLines()
+    const output = outputNotes((line) => last.add(line), context.note)
     const { failure, hasStarted, exitCode, lastLine } = await runWakeCommand(source, {
       command,
       env: context.env,
@@ -92,16 +88,18 @@ function createExecAdapter(context: AdapterContext): Adapter {
     if (failure === undefined) {
       return { step: 'delivered', detail: `the command ended with 0 after ${context.now() - startedAt} ms` }
     }
+    const turn = hasStarted ? { isTurn: true as const } : {}
+    const limit = last.limitOf({ command, given: [source, about], now: context.now() })
     if (limit !== undefined && !tools.signal.aborted) {
       // It is tried again when the limit is over: the task goes on waiting.
       noteLimit(limit, { agent: source.agentIdentity ?? '' })
       const detail = `the command ${failure}, at a limit${limit.detail ? `: ${limit.detail}` : ''}`
-      return { step: 'held', detail, reason: 'usage_limit', retryAfterMs: retryAfterLimit(limit, context.now()) }
+      return { step: 'held', detail, reason: 'usage_limit', ...turn }
     }
     const givenUp = () => failTask(whyFailed(failure, lastLine))
     // It may already have done something, unless its exit code says that it has not.
     if (!hasStarted || exitCode === tryAgain) {
-      return { step: 'failed', detail: `the command ${failure}`, isUntouched: true, givenUp }
+      return { step: 'failed', detail: `the command ${failure}`, isUntouched: true, ...turn, givenUp }
     }
     if (tools.signal.aborted)
       return { step: 'unknown', detail: `the bridge stopped while the command ran; it ${failure}` }
@@ -117,8 +115,8 @@ function createExecAdapter(context: AdapterContext): Adapter {
       return { isThere: true, sessions, remarks: missing.map((directory) => `${directory} does not exist: make it.`) }
     },
     wake(session, wake, tools) {
-      const ended = last.then(() => wakeAlone(session, wake, tools))
-      last = ended.catch(() => {})
+      const ended = before.then(() => wakeAlone(session, wake, tools))
+      before = ended.catch(() => {})
       return ended
     },
     onLimit(note) {
@@ -129,7 +127,7 @@ function createExecAdapter(context: AdapterContext): Adapter {
       return 'unknown'
     },
     async [Symbol.asyncDispose]() {
-      await last
+      await before
     },
   }
 }
@@ -159,19 +157,6 @@ function settingsOf({
 function withoutSource({ id, text }: OutgoingWake): Wake {
   return { eventType: 'wake', eventId: id, payload: { summary: text } }
 }
-
-/** The limit that a harness names in a line of its output: whichever the command runs. */
-function limitIn(line: string, now: number): UsageLimit | undefined {
-  for (const harness of harnesses) {
-    const limit = harness.limitIn?.(line.slice(0, readMax), now)
-    if (limit) return limit
-  }
-  return undefined
-}
-
-/** The agent is parked until then. A cap ends when a person acts: it is looked at now and then. */
-const retryAfterLimit = ({ until }: UsageLimit, now: number): number =>
-  until === null ? hourMs : Math.max(0, until - now)
 
 /** Passes what a command prints on, a line each and a bounded number of them. */
 function outputNotes(read: (line: string) => void, note: (text: string) => void) {

@@ -188,6 +188,47 @@ test('a command whose harness is at a limit is held until its reset, and its tas
   expect((await gateway.call('GET', `/v1/tasks/${id}`)).body.state).toBe('submitted')
 })
 
+const spent = "You've hit your usage limit. Try again at Dec 4th, 2030 3:00 PM."
+
+test.each([
+  ['words of the harness', `echo "${spent}"; exit 1`, 'hello', 'held'],
+  ['the words of the wake, printed', 'cat; exit 1', `hello\n${spent}`, 'unknown'],
+  [
+    'the same, wrapped and quoted',
+    `echo "> You've hit your"; echo "> usage limit. ${spent}"; exit 1`,
+    `You've hit  your\nusage LIMIT`,
+    'unknown',
+  ],
+  ['far from the end', `echo "${spent}"; seq 9; exit 1`, 'hello', 'unknown'],
+  ['a sentence of a harness that is not run', `: opencode run; echo "${spent}"; exit 1`, 'hello', 'unknown'],
+  ['one of the harness that is run', `: codex exec -; echo "${spent}"; exit 1`, 'hello', 'held'],
+])(
+  'what a failing command prints parks its agent, if it is the word of its harness: %s',
+  async (_what, command, text, step) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('@donna')
+    const eve = await gateway.addAgent('@eve')
+    const { id } = await gateway.send('@donna', text, { key: eve.key })
+    const client = createGatewayClient({ url: gateway.url, credentials: async () => ({ key: donna.key }) })
+    const { adapter } = office({ command }, { env: { PATH: process.env.PATH } })
+    const limits: object[] = []
+    adapter.onLimit!((limit) => void limits.push(limit))
+    const { sessions } = await probe(adapter)
+    const end = await adapter.wake(sessions[0]!, aWake({ taskId: id }), attempt({ gateway: client }).tools)
+    expect(end).toMatchObject({ step, ...(step === 'held' ? { isTurn: true } : {}) })
+    expect(limits).toHaveLength(step === 'held' ? 1 : 0)
+  },
+)
+
+test('a cap that a command prints is looked at again after an hour', async () => {
+  const { adapter } = office({ command: 'echo "Credit balance is too low"; exit 1' })
+  const limits: { until: number | null }[] = []
+  adapter.onLimit!((limit) => void limits.push(limit))
+  const { sessions } = await probe(adapter)
+  expect(await adapter.wake(sessions[0]!, aWake(), attempt().tools)).toMatchObject({ step: 'held' })
+  expect(Math.abs(limits[0]!.until! - Date.now() - 3_600_000)).toBeLessThan(60_000)
+})
+
 test('a command that succeeds parks nobody, whatever it prints', async () => {
   const { adapter } = office({ command: `echo "You've hit your usage limit."` })
   const limits: object[] = []
