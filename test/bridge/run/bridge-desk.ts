@@ -48,7 +48,7 @@ interface DeskOptions {
   readonly accountMs?: number
   readonly env?: Readonly<Record<string, string>>
   /** The settings of each adapter. */
-  readonly adapters?: Readonly<Record<string, object>>
+  readonly adapters?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 /** The directory of the conversations. */
