@@ -143,7 +143,7 @@ export interface HarnessSession {
 export interface WakeTools {
   /**
    * Call it before the act that cannot be taken back. Resolves when a record is on the disk: after a crash the bridge asks `find` instead of acting
-   * again. Rejects when the wake must not be handed over any more.
+   * again. Rejects when the wake must not be handed over any more: return at once. Each call books a turn.
    */
   handingOver(route: string): Promise<void>
   /** Says a step on the way, with its proof: never more than was proven. `held`: the harness has it and has not begun; `reason`: what its sender may know. */

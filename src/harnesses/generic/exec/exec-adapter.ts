@@ -13,6 +13,7 @@ import {
 import { clip, plain } from '../../../client/terminal-text.ts'
 import { accessOf } from '../../../client/wakes/command-access.ts'
 import { failTasks, whyFailed } from '../../../client/wakes/fail-tasks.ts'
+import { isOver, partsOf } from '../../../client/wakes/parts.ts'
 import type { Wake } from '../../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../../client/wakes/wake-context.ts'
@@ -51,13 +52,39 @@ function createExecAdapter(context: AdapterContext): Adapter {
   const { command, timeoutMs, onFailure } = settingsOf(context.settings)
   let before: Promise<unknown> = Promise.resolve()
   let noteLimit: NoteLimit = () => {}
+  /** The digests that were taken apart, each with its parts that have been run. */
+  const apart = new Map<string, Set<string>>()
+
+  /** Runs a digest as a whole; if that fails, each task and message alone, so that none of them can end the others. */
+  async function wakeOf(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+    const parts = wake.source ? partsOf(wake.source) : []
+    const whole = apart.has(wake.id) ? undefined : await wakeAlone(session, wake, tools)
+    if (parts.length === 0 || tools.signal.aborted) return whole ?? bridgeStops
+    if (whole && whole.step !== 'unknown') return whole
+    const run = apart.get(wake.id) ?? new Set()
+    apart.set(wake.id, run)
+    let failed = 0
+    for (const source of parts.filter(({ eventId }) => !run.has(eventId))) {
+      const { gateway } = tools
+      if (!(gateway && isOver(await readWakeContext(gateway, source)))) {
+        const end = await wakeAlone(session, { ...wake, source }, tools)
+        if (end.step === 'held') return end
+        if (end.step === 'failed') await end.givenUp?.().catch(() => {})
+        if (end.step !== 'delivered') failed++
+      }
+      run.add(source.eventId)
+    }
+    apart.delete(wake.id)
+    const detail = `taken apart: the command failed for ${failed} of ${parts.length}`
+    return { step: failed === parts.length ? 'unknown' : 'delivered', detail }
+  }
 
   async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const source = wake.source ?? withoutSource(wake)
     const { gateway } = tools
     /** Nobody waits for ever for a task whose command has failed for good. Source: D48. */
     const failTask = async (why: string): Promise<void> => {
-      if (!gateway || onFailure === 'keep') return
+      if (!gateway || onFailure === 'keep' || partsOf(source).length > 0) return
       const failed = await failTasks(gateway, source.agentIdentity, await readWakeContext(gateway, source), why)
       for (const id of failed) context.note(`  Task ${plain(id)} is failed now, and says why.`)
     }
@@ -115,7 +142,7 @@ function createExecAdapter(context: AdapterContext): Adapter {
       return { isThere: true, sessions, remarks: missing.map((directory) => `${directory} does not exist: make it.`) }
     },
     wake(session, wake, tools) {
-      const ended = before.then(() => wakeAlone(session, wake, tools))
+      const ended = before.then(() => wakeOf(session, wake, tools))
       before = ended.catch(() => {})
       return ended
     },

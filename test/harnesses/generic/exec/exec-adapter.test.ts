@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AdapterContext } from '../../../../src/bridge/adapter.ts'
+import { outgoingWake } from '../../../../src/bridge/wake-text.ts'
 import { createGatewayClient } from '../../../../src/client/gateway-client.ts'
 import { execRow } from '../../../../src/harnesses/generic/exec/exec-adapter.ts'
 import { startGateway } from '../../../support/gateway.ts'
@@ -167,6 +168,34 @@ test.each([
   expect(said).toBe(
     onFailure === 'keep' ? undefined : 'The command that was started for this task ended with exit code 3: no quota',
   )
+})
+
+test('a digest whose command fails is run for each of its tasks that is not over, and each is a turn', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('@donna')
+  const ids: string[] = []
+  for (const text of ['over', 'poison', 'good']) ids.push((await gateway.send('@donna', text)).id)
+  for (const state of ['working', 'completed']) await gateway.move(donna, ids[0]!, state)
+  const client = createGatewayClient({ url: gateway.url, credentials: async () => ({ key: donna.key }) })
+  const command = 'case "$(cat)" in *poison*) exit 1;; esac; echo "$ROUSE_TASK_ID" >> done'
+  const { adapter, read } = office({ command }, { env: { PATH: process.env.PATH } })
+  const { sessions } = await probe(adapter)
+  const refs = ids.map((taskId, index) => ({ logId: index + 1, eventType: 'wake/sent_to_me', taskId }))
+  const wake = outgoingWake({
+    eventType: 'wake/digest',
+    eventId: '01DIGEST',
+    agentIdentity: '@donna',
+    payload: { refs },
+  })
+  const { tools, steps } = attempt({ gateway: client })
+  expect(await adapter.wake(sessions[0]!, wake, tools)).toEqual({
+    step: 'delivered',
+    detail: 'taken apart: the command failed for 1 of 3',
+  })
+  expect(steps).toHaveLength(3)
+  expect(read('done')).toBe(`${ids[2]}\n`)
+  const states = await Promise.all(ids.map(async (id) => (await gateway.call('GET', `/v1/tasks/${id}`)).body.state))
+  expect(states).toEqual(['completed', 'failed', 'submitted'])
 })
 
 // D50
