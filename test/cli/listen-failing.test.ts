@@ -57,7 +57,15 @@ describe('a command of rouse listen --exec that fails', () => {
     // Far beyond the four tries of a receiver that asks for no more.
     await advanceUntil(clock, 60_000, runs, (count) => count >= 7)
     expect(terminal.stderr().match(/comes again: ever more rarely, for up to 6 hours \(--retry-for\)/g)).toHaveLength(1)
-    expect(await ownOf(gateway, donna)).toMatchObject({ status: 'active', failedInARow: 0 })
+    const { status, failedInARow, retrying } = await until(
+      () => ownOf(gateway, donna),
+      (own) => own.retrying !== undefined,
+    )
+    expect({ status, failedInARow, error: retrying.error }).toEqual({
+      status: 'active',
+      failedInARow: 0,
+      error: `failed: ended with exit code 7: quota is used up (task ${task.id} from @operator)`,
+    })
     expect((await taskOf(gateway, task.id)).state).toBe('submitted')
     become('true')
     await advanceUntil(clock, 60_000, terminal.stderr, (text) => text.includes('the command has succeeded now'))
@@ -152,7 +160,9 @@ describe('a text that makes the command fail', () => {
     await advanceUntil(clock, 1_000, read, (lines) => lines.length === 2)
     expect(read()).toEqual(['honest one', 'honest two'])
     expect(runs()).toBeLessThanOrEqual(6)
-    await terminal.until(/fails \(ended with exit code 1: context too long\): it is tried again alone/)
+    await terminal.until(
+      /fails \(ended with exit code 1: context too long \(task \S+ from @mallory\)\): it is tried again alone/,
+    )
     for (const { id } of [bad, ...good]) expect((await taskOf(gateway, id)).state).toBe('submitted')
     await stop(terminal)
     // The next listener gets it again.

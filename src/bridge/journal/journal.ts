@@ -146,6 +146,16 @@ export class Journal implements Disposable {
     this.#file.run(sql.saveSubscription, { agent, trigger, subscriptionId })
   }
 
+  /** Notes that the process of a session runs here: another machine says nothing about it. */
+  saveSeen(agent: string, session: sql.SeenSession): void {
+    this.#file.run(sql.saveSeen, { agent, ...session })
+  }
+
+  /** The session of an agent whose process was last seen here. */
+  seenSession(agent: string): sql.SeenSession | undefined {
+    return this.#file.get(sql.selectSeen, { agent })
+  }
+
   /** Removes rows that are older than 30 days, and the oldest beyond 100,000. */
   prune(): void {
     this.#file.run(sql.deleteOlder, { before: this.#now() - keptMs })

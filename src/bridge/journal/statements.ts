@@ -38,6 +38,7 @@ export const journalSchema = [
   `create table turn (wake_id text not null, agent text not null, senders text not null, at integer not null) strict;
   create index turn_of_bridge on turn (at);
   create index turn_of_agent on turn (agent, at);
+  create table seen_session (agent text primary key, session_id text not null, pid integer not null, start text not null) strict;
   drop index wake_of_bridge;
   drop index wake_of_agent;
   insert into turn select id, agent, senders, handed_over_at from wake where handed_over_at is not null;`,
@@ -64,6 +65,13 @@ export interface WakeRecord {
   readonly endedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
+}
+
+/** A session of an agent whose process has run on this machine. `start`: in the system's own words, which no change of the clock changes. */
+export interface SeenSession {
+  readonly sessionId: string
+  readonly pid: number
+  readonly start: string
 }
 
 const columns: SQL =
@@ -184,6 +192,16 @@ export const saveSubscription = statement<{ agent: string; trigger: string; subs
   sql`insert into subscription (agent, trigger, subscription_id)
     values (${p('agent')}, ${p('trigger')}, ${p('subscriptionId')})
     on conflict (agent, trigger) do update set subscription_id = excluded.subscription_id`,
+)
+
+export const saveSeen = statement<SeenSession & { agent: string }>(
+  sql`insert into seen_session (agent, session_id, pid, start)
+    values (${p('agent')}, ${p('sessionId')}, ${p('pid')}, ${p('start')})
+    on conflict (agent) do update set session_id = excluded.session_id, pid = excluded.pid, start = excluded.start`,
+)
+
+export const selectSeen = statement<{ agent: string }, SeenSession>(
+  sql`select session_id as "sessionId", pid, start from seen_session where agent = ${p('agent')}`,
 )
 
 export const saveHolder = statement<{ pid: number; now: number }>(

@@ -11,7 +11,7 @@ import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
 import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
-import { readWakeContext } from '../../client/wakes/wake-context.ts'
+import { readWakeContext, type WakeContext } from '../../client/wakes/wake-context.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { commandOutput } from './command-output.ts'
 import { noticeOf, showNotice } from './desktop.ts'
@@ -171,7 +171,7 @@ async function run(
     signal: io.signal,
   })
   if (failure === undefined) return { step: 'delivered' }
-  const detail = lastLine === '' ? failure : `${failure}: ${lastLine}`
+  const detail = `${failure}${lastLine === '' ? '' : `: ${lastLine}`}${subjectOf(wake, context)}`
   const givenUp = async () => {
     const failed = await failTasks(gateway, wake.agentIdentity, context, whyFailed(failure, lastLine)).catch(noteError)
     for (const id of failed) print.note(`Task ${plain(id)} is failed now, and says why (--on-failure keep leaves it).`)
@@ -183,6 +183,13 @@ async function run(
   // The tasks of a digest are failed one by one, where the command was run for each.
   const mayFail = options.onFailure === 'fail' && partsOf(wake).length === 0
   return { step: 'failed', detail, ...(mayFail ? { givenUp } : {}) }
+}
+
+/** ` (task 0b6f… from @olga)`: whose text it is. Of a digest that has several nothing is said. Pure. */
+function subjectOf(wake: Wake, { messages: [message], tasks: [task] }: WakeContext): string {
+  const id = task ? `task ${task.id}` : message?.messageId
+  const from = message?.from ?? task?.originator
+  return id === undefined || partsOf(wake).length > 0 ? '' : ` (${plain(id)} from ${plain(from)})`
 }
 
 /** The agents whose mail waits for a wake to end: others than those who wrote what it is about. */
