@@ -2,19 +2,16 @@ import { otherWriters } from '../../bridge/run/other-writers.ts'
 import { sendersOf } from '../../bridge/run/senders-of.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import { readOverlaps } from '../../client/overlaps.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { accessOf, type CommandAccess } from '../../client/wakes/command-access.ts'
-import { failTasks, whyFailed } from '../../client/wakes/fail-tasks.ts'
-import { isOver, partsOf } from '../../client/wakes/parts.ts'
+import { accessOf } from '../../client/wakes/command-access.ts'
 import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
 import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
-import { runWakeCommand } from '../../client/wakes/wake-command.ts'
-import { readWakeContext, type WakeContext } from '../../client/wakes/wake-context.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { commandOutput } from './command-output.ts'
 import { noticeOf, showNotice } from './desktop.ts'
+import { runCommand } from './run-command.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { giveBack, removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
 import { type Fate, type Outcome, WakeWork } from './wake-work.ts'
@@ -48,10 +45,14 @@ export async function listenOnStream(
   const own = options.subscriptionIds.length > 0 ? [] : await streamSubscriptions(gateway, options)
   const subscriptionIds = [...options.subscriptionIds, ...own.map(({ id }) => id)]
   const access = options.exec === undefined ? undefined : await accessOf(gateway)
-  const handling = { options, access, io, gateway, print }
+  const { exec, notify: isNotice } = options
   const work = new WakeWork(gateway, {
     concurrency: options.concurrency,
-    work: (wake, failures) => handle(wake, handling, failures),
+    work: async (wake, failures) => {
+      print.item(wake, () => wakeLine(wake))
+      if (isNotice) return notify(wake, io, print)
+      return exec ? runCommand(wake, failures, { ...options, exec, access, io, gateway, print }) : { step: 'delivered' }
+    },
     noteFate: fateNotes(print, options.retryForSeconds),
     delaysOthers: async (wake) => (await othersWaiting(gateway, wake)).length > 0,
     retryForMs: options.retryForSeconds * 1_000,
@@ -64,6 +65,9 @@ export async function listenOnStream(
   try {
     for (const { id, trigger, isNew } of own) {
       print.note(`${isNew ? 'Subscribed' : 'Goes on with the subscription'} to ${trigger} as ${plain(id)}`)
+    }
+    for (const text of options.exec === undefined ? [] : await readOverlaps(gateway, subscriptionIds)) {
+      print.note(`Two turns for one mail: ${text}`)
     }
     // Printing a wake, or starting a process for it, interrupts no harness, whatever its presence.
     const follow = { subscriptionIds, capabilities: ['spawn'], signal: io.signal, note: print.note }
@@ -103,93 +107,6 @@ export async function listenOnStream(
       work.add(item.wake)
     }
   }
-}
-
-interface Handling {
-  readonly options: StreamListenOptions
-  readonly access: CommandAccess | undefined
-  readonly io: Io
-  readonly gateway: GatewayClient
-  readonly print: Printer
-}
-
-async function handle(wake: Wake, handling: Handling, failures: number): Promise<Outcome> {
-  const { options, io, print } = handling
-  print.item(wake, () => wakeLine(wake))
-  if (options.notify) return notify(wake, io, print)
-  if (options.exec === undefined) return { step: 'delivered' }
-  const parts = partsOf(wake)
-  // A digest that has failed before is not run as a whole again: some of its parts are tried.
-  const whole = failures === 0 || parts.length === 0 ? await run(wake, options.exec, handling) : undefined
-  if (parts.length === 0 || whole?.step === 'delivered' || io.signal?.aborted) return whole ?? stopped
-  return runParts(parts, options.exec, handling, failures)
-}
-
-/** A command that fails for two parts, and has worked for none, is at fault itself: the other parts wait. */
-const failedPartsMax = 2
-const stopped: Outcome = { step: 'failed', detail: 'it was stopped' }
-
-/** Runs the command for each part of a digest alone, each time beginning with others, so that no part can end or delay another. */
-async function runParts(parts: Wake[], exec: string, handling: Handling, failures: number): Promise<Outcome> {
-  const first = (failures * failedPartsMax) % parts.length
-  const left: { wake: Wake; failure: Extract<Outcome, { step: 'failed' }> }[] = []
-  let worked = 0
-  for (const part of [...parts.slice(first), ...parts.slice(0, first)]) {
-    const outcome = await run(part, exec, handling, true)
-    if (handling.io.signal?.aborted) return stopped
-    if (outcome === undefined) continue
-    if (outcome.step === 'delivered') worked++
-    else left.push({ wake: part, failure: outcome })
-    if (worked === 0 && left.length === failedPartsMax) {
-      const givenUp = async () => {
-        for (const { failure } of left) await failure.givenUp?.()
-      }
-      return { ...left[0]!.failure, givenUp }
-    }
-  }
-  return { step: 'delivered', left }
-}
-
-/** Runs the command for one wake. undefined: of a part whose tasks are over nothing is left to do. */
-async function run(wake: Wake, exec: string, handling: Handling): Promise<Outcome>
-async function run(wake: Wake, exec: string, handling: Handling, isPart: true): Promise<Outcome | undefined>
-async function run(
-  wake: Wake,
-  exec: string,
-  { options, access, io, gateway, print }: Handling,
-  isPart = false,
-): Promise<Outcome | undefined> {
-  const context = await readWakeContext(gateway, wake)
-  if (isPart && isOver(context)) return undefined
-  const { failure, lastLine } = await runWakeCommand(wake, {
-    command: exec,
-    env: io.env,
-    access,
-    context,
-    timeoutMs: options.timeoutMs,
-    ...commandOutput(io, print),
-    signal: io.signal,
-  })
-  if (failure === undefined) return { step: 'delivered' }
-  const detail = `${failure}${lastLine === '' ? '' : `: ${lastLine}`}${subjectOf(wake, context)}`
-  const givenUp = async () => {
-    const failed = await failTasks(gateway, wake.agentIdentity, context, whyFailed(failure, lastLine)).catch(noteError)
-    for (const id of failed) print.note(`Task ${plain(id)} is failed now, and says why (--on-failure keep leaves it).`)
-  }
-  const noteError = ({ message }: Error): string[] => {
-    print.note(`Its task was not moved: ${plain(message)}`)
-    return []
-  }
-  // The tasks of a digest are failed one by one, where the command was run for each.
-  const mayFail = options.onFailure === 'fail' && partsOf(wake).length === 0
-  return { step: 'failed', detail, ...(mayFail ? { givenUp } : {}) }
-}
-
-/** ` (task 0b6f… from @olga)`: whose text it is. Of a digest that has several nothing is said. Pure. */
-function subjectOf(wake: Wake, { messages: [message], tasks: [task] }: WakeContext): string {
-  const id = task ? `task ${task.id}` : message?.messageId
-  const from = message?.from ?? task?.originator
-  return id === undefined || partsOf(wake).length > 0 ? '' : ` (${plain(id)} from ${plain(from)})`
 }
 
 /** The agents whose mail waits for a wake to end: others than those who wrote what it is about. */

@@ -6,7 +6,7 @@ import { sleep, systemClock } from '../../lib/clock.ts'
 import { asideWaitMs, isGivenUp, isSetAside } from './set-aside.ts'
 
 /** How the work for a wake has failed. `givenUp`: called when the wake is not tried again. */
-interface Failure {
+export interface Failure {
   readonly step: 'failed'
   readonly detail: string
   readonly givenUp?: () => Promise<void>
