@@ -8,13 +8,10 @@ export function overlapsOf(subscription: unknown): string[] {
   return Array.isArray(overlaps) ? overlaps.filter((id) => typeof id === 'string') : []
 }
 
-/** The text about a second route, with the command that ends it. Pure. */
-export const overlapText = (id: string): string =>
-  `the same mail also starts a turn by ${plain(id)}. To end that one: rouse sub rm ${plain(id)}`
-
 /** Returns a text for each other route that starts a turn for what these subscriptions bring. Empty if the gateway does not answer. */
 export async function readOverlaps(gateway: GatewayClient, ids: readonly string[]): Promise<string[]> {
   const read = (id: string) => gateway.call('GET /v1/wake-subscriptions/:id', { params: { id }, mail: 'none' })
   const found = await Promise.all(ids.map((id) => read(id).catch(() => undefined)))
-  return [...new Set(found.flatMap(overlapsOf))].filter((id) => !ids.includes(id)).map(overlapText)
+  const others = [...new Set(found.flatMap(overlapsOf))].filter((id) => !ids.includes(id)).map((id) => plain(id))
+  return others.map((id) => `the same mail also starts a turn by ${id}. To end that one: rouse sub rm ${id}`)
 }
