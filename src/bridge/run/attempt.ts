@@ -142,7 +142,6 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
     async handingOver(route) {
       signal.throwIfAborted()
       given.signal.throwIfAborted()
-      if (isHandedOver) return
       refusal = guarded(parts) ?? written(() => journal.handOver(wake.eventId, session, route, parts.senders))
       if (refusal) throw new Error(refusal.detail)
       isHandedOver = true
@@ -154,6 +153,8 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
     return parts.adapter(session.harness).wake(session, outgoingWake(wake), tools)
   }
   const end = await parts.watch.run('hand over', hand).catch(unforeseen)
+  // The rest of it comes when it may.
+  if (refusal && isHandedOver) journal.takeBack(wake.eventId, refusal.detail, true)
   if (refusal) return refusal
   // A wake for which the adapter could not wait is looked for at the next start.
   if (signal.aborted && unproven.includes(end.step)) return stopped
@@ -161,7 +162,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   if (!isHandedOver) return within(end, parts.row(session.harness), {})
   // To try again after an act might begin a second turn.
   if (end.step === 'failed' && !end.isUntouched) return { step: 'unknown', detail: end.detail }
-  if (end.step === 'held' || end.step === 'failed') journal.takeBack(wake.eventId, end.detail)
+  if (end.step === 'held' || end.step === 'failed') journal.takeBack(wake.eventId, end.detail, end.isTurn)
   return within(end, parts.row(session.harness), {})
 
   function unforeseen(error: Error): WakeEnd {

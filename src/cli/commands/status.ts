@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { exitCodes, isFault, Refused, Reported } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
-import type { AnswerOf, TaskSummaryView } from '../../client/route-types.ts'
+import type { AnswerOf } from '../../client/route-types.ts'
 import { type ListName, type Status, statusText } from '../output/status-view.ts'
 import { askingStates } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
@@ -50,7 +50,7 @@ export function registerStatus(parent: Command, io: Io): void {
       agents: recovery
         .filter((one) => one.parked !== null || isTripped(one.gate))
         .map(({ agent, parked, gate: own }) => ({ agent, parked, gate: own })),
-      ...waiting,
+      ...waitingOf(waiting),
     }
     print.result(found, () => statusText(io, found))
     if (lacks !== undefined || unread.length > 0) throw new Reported(exitCodes.refused)
@@ -101,13 +101,16 @@ const readRecovery = (gateway: GatewayClient) =>
 const readGate = (gateway: GatewayClient) =>
   readable(gateway.call('GET /v1/gate', { query: {} }).then((gate) => [gate]))
 
-/** The tasks that ask something and those that nobody has begun: those that wait the longest, and how many there are. */
-async function readWaiting(gateway: GatewayClient): Promise<{ waiting: TaskSummaryView[]; waitingCount: number }> {
+/** The pages of the tasks that ask something and of those that nobody has begun, each with those that wait the longest. */
+async function readWaiting(gateway: GatewayClient): Promise<AnswerOf<'GET /v1/tasks'>[]> {
   const query = { order: 'oldest', pageSize: waitingShown, historyLength: 1 } as const
   const lists = [...askingStates, 'submitted' as const].map((state) =>
     readable(gateway.call('GET /v1/tasks', { query: { ...query, state } }).then((page) => [page])),
   )
-  const pages = (await Promise.all(lists)).flat()
+  return (await Promise.all(lists)).flat()
+}
+
+function waitingOf(pages: readonly AnswerOf<'GET /v1/tasks'>[]): Pick<Status, 'waiting' | 'waitingCount'> {
   const tasks = pages.flatMap((page) => page.tasks)
   tasks.sort((a, b) => a.status.timestamp.localeCompare(b.status.timestamp))
   const waitingCount = pages.reduce((sum, { totalSize }) => sum + totalSize, 0)

@@ -1,6 +1,7 @@
 import { Refused, Unreachable } from '../../client/failure.ts'
 import { createGatewayClient, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import { overlapsOf } from '../../client/overlaps.ts'
 import type { Profile } from '../../client/profile-file.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 
@@ -13,7 +14,9 @@ export async function checkProfile(io: Io, name: string, { url, key, project }: 
   const reached = await checkGateway(gateway)
   if (reached.state !== 'ok') return [reached]
   const key_ = await checkKey(gateway, name)
-  return key_.state === 'ok' ? [reached, key_, await checkSession(gateway)] : [reached, key_]
+  return key_.state === 'ok'
+    ? [reached, key_, await checkSession(gateway), ...(await checkRoutes(gateway))]
+    : [reached, key_]
 }
 
 async function checkGateway(gateway: GatewayClient): Promise<Check> {
@@ -50,5 +53,18 @@ async function checkSession(gateway: GatewayClient): Promise<Check> {
     return ok('session', `${session.surface} is ${session.presence.state}, last seen ${session.lastSeenAt}`)
   } catch (error) {
     return unknown('session', (error as Error).message.split('\n')[0]!)
+  }
+}
+
+/** Two routes of an agent give one mail two turns. */
+async function checkRoutes(gateway: GatewayClient): Promise<Check[]> {
+  try {
+    const { subscriptions } = await gateway.call('GET /v1/wake-subscriptions', { timeoutMs: answerMaxMs })
+    const others = new Set(subscriptions.flatMap(overlapsOf))
+    if (others.size === 0) return []
+    const [one = ''] = others
+    return [broken('routes', `one mail starts ${others.size} turns: ${[...others].join(', ')}`, `rouse sub rm ${one}`)]
+  } catch (error) {
+    return [unknown('routes', (error as Error).message.split('\n')[0]!)]
   }
 }

@@ -5,6 +5,8 @@ import { ListStatement } from '../../storage/list.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { type Attempt, attemptFor } from '../channel.ts'
 
+const errorMax = 300
+
 /** A receiver that is away, and is tried again. Instants are ISO 8601. */
 export interface Retrying {
   readonly since: string
@@ -68,7 +70,8 @@ function retryingOf(attempts: readonly Attempt[], nextAttemptAt: number): Retryi
   }
 }
 
+/** A reader of a stream says in a line what has failed, and for whom. */
 function errorOf(attempt: Attempt): string {
-  const { error, status } = attemptFor({ kind: 'agent', projects: undefined }, attempt)
-  return error ?? `http-${status}`
+  const { error, status, response } = attemptFor({ kind: 'agent', projects: undefined }, attempt)
+  return error === 'failed' && response ? `failed: ${response.slice(0, errorMax)}` : (error ?? `http-${status}`)
 }

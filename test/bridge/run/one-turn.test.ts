@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { execRow } from '../../../src/harnesses/generic/exec/exec-adapter.ts'
 import { until } from '../../support/until.ts'
-import { mail, untilOutcomes } from './acts.ts'
-import { openPlace, startBridge } from './bridge-desk.ts'
+import { mail, subscriptionsOf, untilOutcomes } from './acts.ts'
+import { openPlace, startBridge, workplace } from './bridge-desk.ts'
 import { duringWakes } from './forged-wakes.ts'
 
 describe('a wake that fails', () => {
@@ -45,6 +48,71 @@ describe('a wake that fails', () => {
     expect(bridge.receipts.filter(({ step }) => step === 'failed')).toHaveLength(1)
     expect(await bridge.status()).toMatchObject({ turnsLastMinute: 1 })
   })
+})
+
+// D50
+test('a command that is at a limit whose reset has passed is a turn each time, and parks its agent', async () => {
+  await using place = await openPlace()
+  const { gateway, home, options } = place
+  const limit = 'echo run >> runs; echo "Claude AI usage limit reached|$(( $(date +%s) - 5 ))"; exit 1'
+  const adapters = { exec: { command: limit } }
+  const env = { PATH: process.env.PATH! }
+  const runs = () =>
+    readFileSync(join(workplace(home), 'runs'), 'utf8')
+      .trim()
+      .split('\n').length
+  await using bridge = await startBridge({ ...options, rows: [execRow], adapters, env, limits: { turnsAnHour: 10 } })
+  await mail(gateway, 'one')
+  await bridge.noted(/parked: .*usage limit/)
+  // The next attempt sees the park.
+  await until(
+    () => bridge.receipts.filter(({ detail }) => detail?.includes('it may at')),
+    (held) => held.length > 0,
+  )
+  expect({ runs: runs(), turns: (await bridge.status()).turnsLastMinute }).toEqual({ runs: 1, turns: 1 })
+  await gateway.call('DELETE', '/v1/parked?agent=@donna')
+  expect((await gateway.call('GET', '/v1/parked?agent=@donna')).body.parked).toBeNull()
+})
+
+test('a digest whose command fails is taken apart within the turns of the bridge, and only the task of the text that fails is failed', async () => {
+  await using place = await openPlace()
+  const { gateway, home, donna, options } = place
+  const subjects = ['one', 'poison', 'two', 'three']
+  const command = 'in=$(cat); echo run >> runs; case "$in" in *poison*) exit 1;; esac; echo "$ROUSE_SUBJECT" >> done'
+  const adapters = { exec: { command } }
+  const env = { PATH: process.env.PATH! }
+  const lines = (name: string) =>
+    readFileSync(join(workplace(home), name), 'utf8')
+      .trim()
+      .split('\n')
+  const stateOf = async (id: string) => (await gateway.call('GET', `/v1/tasks/${id}`)).body.state
+  const whole = { ...options, rows: [execRow], adapters, env }
+  const tasks: string[] = []
+  {
+    await using _first = await startBridge(whole)
+    await until(
+      () => subscriptionsOf(gateway, donna),
+      (found) => found.length > 0,
+    )
+  }
+  const [{ subscriptionId: id }] = await subscriptionsOf(gateway, donna)
+  await gateway.call(
+    'PATCH',
+    `/v1/wake-subscriptions/${id}`,
+    { harnessTargetMetadata: { coalesceWindow: 1, coalesceMode: 'window', reader: 'bridge' } },
+    donna,
+  )
+  for (const subject of subjects) tasks.push((await gateway.send('@donna', subject)).id)
+  await using bridge = await startBridge({ ...whole, limits: { maxTurnsAMinute: 3 } })
+  await bridge.noted(/Task .* is failed now/)
+  await until(
+    () => bridge.receipts.filter(({ detail }) => detail?.includes('maxTurnsAMinute')),
+    (held) => held.length > 0,
+  )
+  // The whole, and two of its parts: the other two wait for the next minute.
+  expect(lines('runs')).toHaveLength(3)
+  expect(lines('done')).toEqual(['one'])
+  expect(await Promise.all(tasks.map(stateOf))).toEqual(['submitted', 'failed', 'submitted', 'submitted'])
 })
 
 test('a test that comes twice while another act runs begins one turn', async () => {
