@@ -21,6 +21,7 @@ import { KeyUse } from '../identity/key-use.ts'
 import { OpenCallCheck } from '../identity/open-call-check.ts'
 import { OpenCalls } from '../identity/open-calls.ts'
 import { Cleanup } from '../lib/cleanup.ts'
+import { OwnClock } from '../lib/own-clock.ts'
 import { answerFactor } from '../limits.ts'
 import { openMailArchive } from '../mailbox/archive.ts'
 import { idleSessionSweep } from '../mcp-sessions/mcp-sessions.ts'
@@ -57,6 +58,10 @@ import type { Running, World } from './world.ts'
 export async function openGateway(config: Config, world: World): Promise<Running> {
   const { clock, storeClock, log, random } = world
   await using undo = new Cleanup()
+
+  const ownClock = new OwnClock(clock, world.steady)
+  undo.defer(() => ownClock[Symbol.dispose]())
+  const { silenceUntil } = ownClock
 
   // storage
   const metrics = new Metrics()
@@ -118,13 +123,14 @@ export async function openGateway(config: Config, world: World): Promise<Running
     ...core,
     random,
     changed: sessionChanged,
+    silenceUntil,
     publicUrl,
     connections: notices,
   })
   changes.listen(mcp)
 
   // features
-  const features = openFeatures(config, { ...delivery, secrets, checkUrl }, undo)
+  const features = openFeatures(config, { ...delivery, secrets, checkUrl, silenceUntil }, undo)
   const { tasks, sessions } = features
 
   // callers
@@ -212,7 +218,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
     recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
     needSweep({ ...core, readNeeds: (projectId) => readNeeds({ db, now: clock.now(), caller: ofProject(projectId) }) }),
-    lapseSweep({ ...core, changed }),
+    lapseSweep({ ...core, changed, silenceUntil }),
     delivery.farewells,
     removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),

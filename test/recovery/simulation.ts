@@ -1,7 +1,7 @@
+import { isCalm, justStarted, watch } from '../../src/lib/watchfulness.ts'
 import { isStale } from '../../src/recovery/decide.ts'
 import type { Facts } from '../../src/recovery/facts.ts'
 import { step } from '../../src/recovery/step.ts'
-import { isCalm, justStarted, watch } from '../../src/recovery/watchfulness.ts'
 import type { Recovery } from '../../src/registry/recovery/recovery.ts'
 import type { Session } from '../../src/registry/sessions/session.ts'
 import { account, factsOf, minute, noon, sessionOf } from './facts.ts'
