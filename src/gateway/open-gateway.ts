@@ -23,6 +23,7 @@ import { OpenCalls } from '../identity/open-calls.ts'
 import { Cleanup } from '../lib/cleanup.ts'
 import { OwnClock } from '../lib/own-clock.ts'
 import { answerFactor } from '../limits.ts'
+import { noteRestore } from '../log/restored.ts'
 import { openMailArchive } from '../mailbox/archive.ts'
 import { idleSessionSweep } from '../mcp-sessions/mcp-sessions.ts'
 import { Metrics } from '../metrics/metrics.ts'
@@ -68,6 +69,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const noteCommit: NoteCommit = (writers, ms) => metrics.committed(writers, ms)
   requirePrivateDirectory(config.dataDir, log)
   const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock, log, noteCommit))
+  await noteRestore(db, log)
   await ensureProject(db, defaultProject)
   const audit = undo.use(new Audit({ db, clock, log }))
 

@@ -1,0 +1,6 @@
+-- Facts about the store itself.
+-- place: where it was at its last start. In another place it is a copy, and what followed the copy is gone.
+create table store_fact (
+  name  text collate "C" primary key,
+  value text collate "C" not null
+);
