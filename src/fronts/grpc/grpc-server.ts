@@ -84,7 +84,11 @@ export class GrpcServer implements AsyncDisposable {
 
   /** Starts to answer calls; those that wait come first. */
   serve(load: () => Promise<GrpcServices>): void {
-    this.#load = load
+    this.#load = () =>
+      load().catch((error: unknown) => {
+        this.#services = undefined
+        throw error
+      })
     for (const socket of this.#sockets) this.#take(socket)
   }
 

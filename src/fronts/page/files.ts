@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { once } from '../../lib/once.ts'
 
 const html = 'text/html; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
@@ -42,15 +43,15 @@ interface ServedFile {
   readonly tag: string
 }
 
-const read = new Map<PageFile, Promise<ServedFile>>()
+const read = new Map<PageFile, () => Promise<ServedFile>>()
 
 /** Returns a file of the page, read once; undefined: the page has no such file. */
 export function pageFile(name: string): Promise<ServedFile> | undefined {
   if (!Object.hasOwn(types, name)) return undefined
   const known = name as PageFile
-  const file = read.get(known) ?? readPageFile(known)
+  const file = read.get(known) ?? once(() => readPageFile(known))
   read.set(known, file)
-  return file
+  return file()
 }
 
 // Beside `src` and `dist`, at the same depth from both.
