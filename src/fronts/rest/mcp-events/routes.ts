@@ -24,8 +24,11 @@ export interface EventTypeView {
 }
 
 const pollMax = { events: 100, timeoutMs: 25_000 }
+/** A number that is cut to what is possible. */
+const wish = (error: string) => z.number().min(0, error).optional()
 const age = z.int().min(0, 'is milliseconds, 0 or more').optional()
-const cursor = line(200).nullable().optional()
+/** Any text: one that is not ours begins with the oldest event, and is no error. */
+const cursor = z.string().nullable().optional()
 const chosen = { name: line(100).min(1), arguments: z.record(z.string(), z.unknown()).optional() }
 const url = line(sizeLimits.url.max).min(1)
 const newEventSubscription = z.strictObject({
@@ -41,8 +44,8 @@ const poll = z.strictObject({
   ...chosen,
   cursor,
   maxAgeMs: age,
-  maxEvents: z.int().min(0).max(pollMax.events, `is a number from 0 to ${pollMax.events}`).optional(),
-  timeoutMs: z.int().min(0).max(pollMax.timeoutMs, `is milliseconds, at most ${pollMax.timeoutMs}`).optional(),
+  maxEvents: wish('is the number of events, 0 or more'),
+  timeoutMs: wish('is milliseconds, 0 or more'),
 })
 
 /** `/v1/event-types`, `/v1/event-subscriptions`: the events of MCP, for its front and for whoever wants them over HTTP. */
@@ -59,8 +62,10 @@ export const mcpEventRoutes = [
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     body: poll,
     handle: async ({ caller, body, untilGone }, { db, clock, notifier, stopping }): Promise<Polled> => {
-      const { maxEvents = pollMax.events, timeoutMs = 0, maxAgeMs } = body
-      const input = { choice: choiceIn(caller, body), cursor: body.cursor ?? null, maxAgeMs, maxEvents, timeoutMs }
+      const maxEvents = Math.floor(Math.min(pollMax.events, body.maxEvents ?? pollMax.events))
+      const timeoutMs = Math.floor(Math.min(pollMax.timeoutMs, body.timeoutMs ?? 0))
+      const cursor = body.cursor ?? null
+      const input = { choice: choiceIn(caller, body), cursor, maxAgeMs: body.maxAgeMs, maxEvents, timeoutMs }
       return pollEvents({ db, clock, notifier }, caller, input, () => untilGone(stopping))
     },
   }),
