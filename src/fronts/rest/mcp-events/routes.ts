@@ -25,10 +25,10 @@ export interface EventTypeView {
 
 const pollMax = { events: 100, timeoutMs: 25_000 }
 /** A number that is cut to what is possible. */
-const wish = (error: string) => z.number().min(0, error).optional()
+const wish = (maximum: number, error: string) => z.number().min(0, error).meta({ maximum }).optional()
 const age = z.int().min(0, 'is milliseconds, 0 or more').optional()
 /** Any text: one that is not ours begins with the oldest event, and is no error. */
-const cursor = z.string().nullable().optional()
+const cursor = z.string().meta({ maxLength: 200 }).nullable().optional()
 const chosen = { name: line(100).min(1), arguments: z.record(z.string(), z.unknown()).optional() }
 const url = line(sizeLimits.url.max).min(1)
 const newEventSubscription = z.strictObject({
@@ -44,8 +44,8 @@ const poll = z.strictObject({
   ...chosen,
   cursor,
   maxAgeMs: age,
-  maxEvents: wish('is the number of events, 0 or more'),
-  timeoutMs: wish('is milliseconds, 0 or more'),
+  maxEvents: wish(pollMax.events, 'is the number of events, 0 or more'),
+  timeoutMs: wish(pollMax.timeoutMs, 'is milliseconds, 0 or more'),
 })
 
 /** `/v1/event-types`, `/v1/event-subscriptions`: the events of MCP, for its front and for whoever wants them over HTTP. */
