@@ -19,6 +19,7 @@ const mayScan = [
   /schema_migration/,
   /\/\* set back \*\/$/,
   /from project( order by id)?$/,
+  /update project set log_head = \(/,
 ]
 
 /** The indexes that no statement below uses, with the query that needs each. */

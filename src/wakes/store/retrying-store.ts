@@ -4,6 +4,7 @@ import type { Reader } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { type Attempt, attemptFor } from '../channel.ts'
+import { nextProbeShown } from '../rules/probe-schedule.ts'
 
 const errorMax = 300
 
@@ -54,7 +55,8 @@ export async function readRetrying(
   const byId = new Map(subscriptions.map((one) => [one.id, one]))
   for (const { id, probeAt } of probes) {
     const { updatedAt, reason } = byId.get(id)!
-    found.set(id, { since: isoTime(updatedAt), nextTryAt: isoTime(probeAt), error: reason ?? 'degraded' })
+    const nextTryAt = isoTime(nextProbeShown(probeAt, { updatedAt }))
+    found.set(id, { since: isoTime(updatedAt), nextTryAt, error: reason ?? 'degraded' })
   }
   return found
 }
