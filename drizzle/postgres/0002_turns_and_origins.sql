@@ -3,22 +3,22 @@ alter table recovery add column deadline_at bigint;
 
 -- The account of turns: each that was begun, and each process that was started, whatever its end.
 create table turn (
-  agent_id        text   not null,
-  id              text   not null, -- ULID: of a wake its event id
-  project_id      text   not null,
-  act             text   not null, -- wake | run | nudge | boot
-  route           text   not null, -- the target of its wake, or the harness that was started
-  subscription_id text,
-  event_id        text,
+  agent_id        text collate "C" not null,
+  id              text collate "C" not null, -- ULID: of a wake its event id
+  project_id      text collate "C" not null,
+  act             text collate "C" not null, -- wake | run | nudge | boot
+  route           text collate "C" not null, -- the target of its wake, or the harness that was started
+  subscription_id text collate "C",
+  event_id        text collate "C",
   from_log_id     bigint,
   to_log_id       bigint,
-  senders         text   not null, -- JSON: handles
-  thread_id       text,
+  senders         text collate "C" not null, -- JSON: handles
+  thread_id       text collate "C",
   started_at      bigint not null,
-  outcome         text,
-  detail          text,
+  outcome         text collate "C",
+  detail          text collate "C",
   ended_at        bigint,
-  cost            text,            -- JSON, as the harness says it
+  cost            text collate "C",            -- JSON, as the harness says it
   primary key (agent_id, id)
 );
 -- The newest turns of a project, and the oldest of all for retention.
