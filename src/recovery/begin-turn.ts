@@ -6,6 +6,7 @@ import type { Caller } from '../registry/callers/caller.ts'
 import { readGates } from '../registry/recovery/gate-store.ts'
 import { findRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import type { TurnFacts } from '../turns/facts.ts'
 import { mayStart, type Refusal } from '../turns/may-start.ts'
 import {
   hasCaps,
@@ -41,7 +42,7 @@ export async function beginTurn(
   context: RecoveryContext,
   caller: Caller,
   { eventId, route }: TurnInput,
-): Promise<Turn | Refusal> {
+): Promise<Turn | (Refusal & Pick<TurnFacts, 'cap'>)> {
   requireOwnAgent(caller)
   const { id: agentId, projectId } = caller
   return context.db.transaction(async (tx) => {
@@ -59,7 +60,7 @@ export async function beginTurn(
     const isTaken = wake !== undefined && recent.some((turn) => hasTaken(turn, wake))
     const cap = hasCaps(gate.settings) ? reachedCap(gate.settings, recent, parties, now) : null
     const verdict = mayStart('run', { now, recovery, isTaken, cap })
-    if (verdict.answer !== 'start') return verdict
+    if (verdict.answer !== 'start') return { ...verdict, cap }
     const { subscriptionId, fromLogId, toLogId } = wake ?? {}
     const turn = newTurn(
       { projectId, agentId, act: 'run', route, eventId, subscriptionId, fromLogId, toLogId, ...parties },
@@ -105,6 +106,5 @@ async function partiesOfWake(
 /** True: another program has begun a turn for the same mail, and has not failed. */
 function hasTaken({ act, subscriptionId, outcome, fromLogId, toLogId }: Turn, wake: WakeRange): boolean {
   if (act !== 'run' || subscriptionId === wake.subscriptionId || fromLogId === null || toLogId === null) return false
-  const isOpen = outcome === null || outcome === 'completed'
-  return isOpen && fromLogId <= wake.fromLogId && toLogId >= wake.toLogId
+  return outcome !== 'failed' && outcome !== 'held' && fromLogId <= wake.fromLogId && toLogId >= wake.toLogId
 }

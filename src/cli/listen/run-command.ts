@@ -1,10 +1,12 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
+import type { AnswerOf } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
 import type { CommandAccess } from '../../client/wakes/command-access.ts'
 import { failTasks, whyFailed } from '../../client/wakes/fail-tasks.ts'
 import { isOver, partsOf } from '../../client/wakes/parts.ts'
+import { askForTurn } from '../../client/wakes/turns.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { readWakeContext, type WakeContext } from '../../client/wakes/wake-context.ts'
@@ -25,6 +27,7 @@ interface ExecRun {
 
 /** A command that fails for two parts, and has worked for none, is at fault itself: the other parts wait. */
 const failedPartsMax = 2
+const ulidLength = 26
 const stopped: Failure = { step: 'failed', detail: 'it was stopped' }
 
 /**
@@ -59,6 +62,9 @@ async function runOnce(wake: Wake, run: ExecRun, isPart = false): Promise<Outcom
   const { exec, access, io, gateway, print } = run
   const context = await readWakeContext(gateway, wake)
   if (isPart && isOver(context)) return undefined
+  // A part of a digest has the id of the digest, and a number.
+  const turn = await askForTurn(gateway, wake.eventId.slice(0, ulidLength), 'exec', io.signal)
+  if (turn.against) return refused(turn.against, run)
   const { failure, lastLine } = await runWakeCommand(wake, {
     command: exec,
     env: io.env,
@@ -68,6 +74,7 @@ async function runOnce(wake: Wake, run: ExecRun, isPart = false): Promise<Outcom
     ...commandOutput(io, print),
     signal: io.signal,
   })
+  void turn.end(failure === undefined ? 'completed' : 'failed', failure)
   if (failure === undefined) return { step: 'delivered' }
   const detail = `${failure}${lastLine === '' ? '' : `: ${lastLine}`}${subjectOf(wake, context)}`
   const givenUp = async () => {
@@ -81,6 +88,14 @@ async function runOnce(wake: Wake, run: ExecRun, isPart = false): Promise<Outcom
   // The tasks of a digest are failed one by one, where the command was run for each.
   const mayFail = run.onFailure === 'fail' && partsOf(wake).length === 0
   return { step: 'failed', detail, ...(mayFail ? { givenUp } : {}) }
+}
+
+/** What another program of the agent has taken is done. What the agent may not begin now comes again. */
+async function refused({ answer, why, until }: AnswerOf<'POST /v1/turns'>, { print }: ExecRun): Promise<Outcome> {
+  if (answer === 'never') return { step: 'delivered' }
+  const detail = `no turn begins: ${why}${until === null ? '' : ` It may at ${until}.`}`
+  print.note(plain(detail))
+  return { step: 'failed', detail }
 }
 
 /** ` (task 0b6f… from @olga)`: whose text it is. Of a digest that has several nothing is said. Pure. */

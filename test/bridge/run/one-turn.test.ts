@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { execRow } from '../../../src/harnesses/generic/exec/exec-adapter.ts'
+import { start } from '../../cli/terminal.ts'
 import { until } from '../../support/until.ts'
 import { mail, subscriptionsOf, untilOutcomes } from './acts.ts'
 import { openPlace, startBridge, workplace } from './bridge-desk.ts'
@@ -146,4 +147,32 @@ test('a test that comes twice while another act runs begins one turn', async () 
   await mail(gateway, 'last')
   await untilOutcomes(gateway, donna, ['delivered', 'delivered'])
   expect(harness.turns.filter(({ id }) => id === eventId)).toHaveLength(1)
+})
+
+// D53
+test('a listener beside the bridge of an agent is no second turn: each mail begins one, and the account has it', async () => {
+  await using place = await openPlace()
+  const { gateway, home, donna, options } = place
+  const runs = join(workplace(home), 'runs')
+  const command = `echo run >> ${runs}`
+  const env = { PATH: process.env.PATH! }
+  await using _bridge = await startBridge({ ...options, rows: [execRow], adapters: { exec: { command } }, env })
+  await until(
+    () => subscriptionsOf(gateway, donna),
+    (found) => found.length > 0,
+  )
+  const listener = start(['listen', '--exec', command], { ...env, ROUSE_URL: gateway.url, ROUSE_KEY: donna.key })
+  await listener.until(/Listening to/)
+  for (const subject of ['one', 'two', 'three']) await mail(gateway, subject)
+  const ended = async () => {
+    const { body } = await gateway.call('GET', '/v1/deliveries')
+    return body.deliveries.filter(
+      ({ outcome }: { outcome: string }) => outcome === 'delivered' || outcome === 'written',
+    )
+  }
+  await until(ended, (all) => all.length >= 6)
+  expect(readFileSync(runs, 'utf8').trim().split('\n')).toHaveLength(3)
+  expect((await gateway.call('GET', '/v1/turns?agent=donna')).body.turns).toHaveLength(3)
+  listener.interrupt()
+  await listener.code
 })

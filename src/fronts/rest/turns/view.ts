@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../../lib/json.ts'
+import type { beginTurn } from '../../../recovery/begin-turn.ts'
+import type { ReachedCap } from '../../../turns/facts.ts'
 import type { Refusal } from '../../../turns/may-start.ts'
 import type { Turn } from '../../../turns/turn.ts'
 import { instant, instantOrNull } from '../instant.ts'
@@ -32,6 +34,8 @@ export interface TurnAnswer {
   /** The rule that is against it; null: none is. */
   readonly rule: string | null
   readonly why: string | null
+  /** Whose cap is reached; null: none is. Turns for others may begin where it is a sender's or a thread's. */
+  readonly cap: ReachedCap['cap'] | null
   /** From then on it may be asked again with another answer; null: not known. */
   readonly until: string | null
 }
@@ -55,8 +59,8 @@ export function turnView(turn: Turn, agent: string): TurnView {
   }
 }
 
-export function answerView(asked: Turn | Refusal): TurnAnswer {
-  if ('id' in asked) return { answer: 'start', turnId: asked.id, rule: null, why: null, until: null }
-  const { answer, rule, why, until } = asked
-  return { answer, turnId: null, rule, why, until: instantOrNull(until) }
+export function answerView(asked: Awaited<ReturnType<typeof beginTurn>>): TurnAnswer {
+  if ('id' in asked) return { answer: 'start', turnId: asked.id, rule: null, why: null, cap: null, until: null }
+  const { answer, rule, why, cap, until } = asked
+  return { answer, turnId: null, rule, why, cap: cap?.cap ?? null, until: instantOrNull(until) }
 }
