@@ -59,7 +59,7 @@ test('status counts all tasks that wait, and shows those that have waited the lo
   await clock.advance(60_000)
   for (let n = 0; n < 1_001; n++) await gateway.send('donna', `Task ${n}`)
   const { stdout } = await run(['status'], as(gateway))
-  expect(stdout).toMatch(/waiting: +1002 tasks /)
+  expect(stdout).toMatch(/waiting: +1002 tasks, /)
   expect(stdout).toMatch(/ The oldest\n.* Task 0\n.* Task 1\n.* Task 2\n.* Task 3\n/)
   expect(JSON.parse((await run(['status', '--json'], as(gateway))).stdout)).toMatchObject({ waitingCount: 1_002 })
 })

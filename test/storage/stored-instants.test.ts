@@ -85,7 +85,10 @@ async function fill(gateway: TestGateway) {
   const mail = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'x' }, donna)
   const snooze = { need: mail.body.messageId, until: '2026-04-27T10:00:00.000Z' }
   await gateway.call('POST', '/v1/needs/snooze', snooze)
-  await besideStore(gateway.dataDir, 'update recovery set since = bridge_at, deadline_at = bridge_at, pulsed_at = bridge_at')
+  await besideStore(
+    gateway.dataDir,
+    'update recovery set since = bridge_at, deadline_at = bridge_at, pulsed_at = bridge_at',
+  )
   const headers = { 'Idempotency-Key': 'k' }
   await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key: lola.key, headers })
   return { donna, lola }

@@ -164,13 +164,13 @@ test('a listener beside the bridge of an agent is no second turn: each mail begi
   const listener = start(['listen', '--exec', command], { ...env, ROUSE_URL: gateway.url, ROUSE_KEY: donna.key })
   await listener.until(/Listening to/)
   for (const subject of ['one', 'two', 'three']) await mail(gateway, subject)
-  const ended = async () => {
-    const { body } = await gateway.call('GET', '/v1/deliveries')
-    return body.deliveries.filter(
-      ({ outcome }: { outcome: string }) => outcome === 'delivered' || outcome === 'written',
-    )
+  const read = async () => {
+    const found = await subscriptionsOf(gateway, donna)
+    return found.map(({ lastEmittedLogId }: { lastEmittedLogId: number }) => lastEmittedLogId)
   }
-  await until(ended, (all) => all.length >= 6)
+  const { body } = await gateway.call('GET', '/v1/events?since=0&limit=200')
+  const newest = body.events.findLast(({ type }: { type: string }) => type === 'message.sent').logId
+  await until(read, (all) => all.filter((logId) => logId === newest).length === 2)
   expect(readFileSync(runs, 'utf8').trim().split('\n')).toHaveLength(3)
   expect((await gateway.call('GET', '/v1/turns?agent=donna')).body.turns).toHaveLength(3)
   listener.interrupt()

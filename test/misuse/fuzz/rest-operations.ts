@@ -182,6 +182,7 @@ const tasks: readonly Operation[] = [
     pageToken: '',
     historyLength: '2',
     includeArtifacts: 'true',
+    order: 'oldest',
   }),
   get('task', '/v1/tasks/:task', { historyLength: '5' }),
   get('task messages', '/v1/tasks/:task/messages', numberedPage),
@@ -339,7 +340,7 @@ const administration: readonly Operation[] = [
 const log: readonly Operation[] = [
   get('events', '/v1/events', { since: '0', limit: '5' }),
   get('events of a task', '/v1/events', { task: ':task', limit: '5' }),
-  get('needs', '/v1/needs'),
+  get('needs', '/v1/needs', { agent: '@mallory', kind: 'mail', limit: '5', pageToken: '' }),
   get('deliveries', '/v1/deliveries', {
     agent: '@mallory',
     subscription: ':reader',

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../../lib/json.ts'
 import type { beginTurn } from '../../../recovery/begin-turn.ts'
 import type { ReachedCap } from '../../../turns/facts.ts'
 import type { Refusal } from '../../../turns/may-start.ts'
@@ -23,7 +22,7 @@ export interface TurnView {
   readonly detail: string | null
   readonly endedAt: string | null
   /** What its harness says that it cost; null: nothing. */
-  readonly cost: JsonObject | null
+  readonly cost: Turn['cost']
 }
 
 /** The answer to a program that asks for a turn. `start`: it is booked, and begins. */
