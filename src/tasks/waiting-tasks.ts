@@ -1,5 +1,5 @@
 import type { Reader } from '../storage/database.ts'
-import { limited, p, type SQL, sql, statement } from '../storage/statement.ts'
+import { joined, limited, p, type SQL, sql, statement } from '../storage/statement.ts'
 import type { TaskState } from '../words/task-states.ts'
 import type { Task } from './task.ts'
 import { partsByHandOver, type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
@@ -45,9 +45,9 @@ function shareOf(part: SQL): SQL {
       coalesce((select status_at ${own} and ${after} order by status_at, id limit 1 offset cast(${p('skipped')} as bigint)), ${p('until')}) as up_to,
       ${sql.join(counts, sql` + `)} as total
     from (select id from agent where project_id = ${p('projectId')} union all select 'operator') a cross join task_count c
-    where a.id >= ${p('first')} and a.id <= ${p('last')} and c.agent_id = '' and c.assignee_id = a.id and c.originator_id = ''
+    where a.id >= ${p('first')} and a.id <= ${p('last')} and c.agent_id = '' and c.assignee_id = ${joined('a.id')} and c.originator_id = ''
       and c.project_id = ${p('projectId')} and c.state = ${p('state')} and c.total > 0) share
-    cross join task where assignee_id = share.owner and ${part} and ${inState} share.up_to and ${after}`
+    cross join task where assignee_id = ${joined('share.owner')} and ${part} and ${inState} share.up_to and ${after}`
 }
 const ofProject = partsByHandOver.map((part) =>
   statement<Shares & { readonly skipped: number }, TaskRow & { total: number }>(shareOf(part)),

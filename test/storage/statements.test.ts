@@ -84,6 +84,11 @@ test.runIf(onPostgres).each([
 /** Small tables, and what only an operator's list, a scrape of the metrics or a migration reads whole. */
 const mayReadAll = [
   /from project( order by id)?$/,
+  // The needs of operators, until the store is counted.
+  /share\.total from \(select a\.id as owner/,
+  /^with recursive one\(origin\) as/,
+  // At the start of a gateway that has its store alone, which is never one on PostgreSQL.
+  /^delete from idempotency_key where result_id = ''$/,
   /update project set log_head = \(/,
   /from permission where project_id = /,
   /from gateway order by seen_at/,

@@ -1,5 +1,5 @@
 import type { Reader } from '../../storage/database.ts'
-import { p, sql, statement } from '../../storage/statement.ts'
+import { joined, p, sql, statement } from '../../storage/statement.ts'
 import { senderColumn, threadColumn } from '../messages/message-store.ts'
 
 /** An unread message to the operator. */
@@ -47,7 +47,7 @@ const shares = statement<Share & { readonly skipped: number }, OperatorMail>(sql
   select share.origin, m.id as "messageId", m.project_id as "projectId", m.sender_id as "senderId", ${senderColumn} as "from",
     ${threadColumn} as "threadId", m.subject, substr(m.body, 1, 4000) as body, m.created_at as "createdAt", share.total
   from share cross join message_recipient r cross join message m left join agent a on a.id = m.sender_id
-  where ${unread} and r.origin = share.origin and r.message_id > ${p('after')} and r.message_id <= share.up_to and m.id = r.message_id
+  where ${unread} and r.origin = ${joined('share.origin')} and r.message_id > ${p('after')} and r.message_id <= share.up_to and m.id = r.message_id
   order by share.origin, r.message_id`)
 
 /** Returns a share of the unread mail that the operator has of each sender in each project, the oldest first. */

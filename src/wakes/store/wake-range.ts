@@ -1,5 +1,5 @@
 import type { Reader } from '../../storage/database.ts'
-import { p, sql, statement } from '../../storage/statement.ts'
+import { joined, lateFilter, p, sql, statement } from '../../storage/statement.ts'
 import type { Trigger } from '../../words/events.ts'
 
 /** The events that a wake of an agent covers, inclusive. */
@@ -12,8 +12,8 @@ export interface WakeRange {
 
 const ofAgent = statement<{ agentId: string; eventId: string }, WakeRange>(
   sql`select d.subscription_id as "subscriptionId", s.trigger, d.from_log_id as "fromLogId", d.to_log_id as "toLogId"
-    from delivery d join subscription s on s.id = d.subscription_id
-    where d.event_id = ${p('eventId')} and s.agent_id = ${p('agentId')} and s.kind = 'wake'`,
+    from delivery d join subscription s on s.id = ${joined('d.subscription_id')}
+    where d.event_id /*postgres || '' */ = ${p('eventId')} and ${lateFilter(sql`s.agent_id = ${p('agentId')}`)} and ${lateFilter(sql`s.kind = 'wake'`)}`,
 )
 
 /** Returns the events that a wake covers; undefined: the agent has none of this id on record. */
