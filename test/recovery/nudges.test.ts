@@ -163,3 +163,33 @@ test('an agent without a proven route has a pulse in the log, and one with a rou
   const inbox = await gateway.call('GET', '/v1/inbox', undefined, { key: erik.key })
   expect(inbox.body.messages).toHaveLength(1)
 })
+
+// S1-42, S3-10, D53
+test('an agent whose session timed out is nudged by its webhook once, and never past its gate', async () => {
+  const clock = new FakeClock()
+  await using world = await silent(clock)
+  const { gateway, receiver, lola, sessionId } = world
+  const timedOut = async () => (await gateway.call('GET', `/v1/sessions/${sessionId}`)).body.status
+  await gateway.call('PATCH', '/v1/gate', { nudges: 'disabled' })
+  await passing(clock, timedOut, timedOut, (status) => status === 'ended')
+  for (let n = 0; n < 3; n++) {
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key: lola.key })
+    await pass(gateway, clock, 2 * minute)
+  }
+  expect(pulsesOf(receiver)).toEqual([])
+  expect(await eventsOf(gateway, 'heartbeat.pulse')).toEqual([])
+  await gateway.call('PATCH', '/v1/gate', { nudges: 'enabled' })
+  await passing(
+    clock,
+    timedOut,
+    async () => pulsesOf(receiver),
+    (nudges) => nudges.length > 0,
+  )
+  // It leads to nothing, and more mail buys no other.
+  for (let n = 0; n < 5; n++) {
+    await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key: lola.key })
+    await pass(gateway, clock, 2 * minute)
+  }
+  expect(pulsesOf(receiver)).toHaveLength(1)
+  expect((await gateway.call('GET', '/v1/gate?agent=donna')).body).toMatchObject({ nudges: 'enabled' })
+})

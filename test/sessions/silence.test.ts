@@ -141,6 +141,26 @@ describe('a sign of life', () => {
     expect(await seenAt()).toBe(at(noon + 50_000))
   })
 
+  test('is no call of a program beside the harness: a killed harness times out, however busy its bridge is', async () => {
+    const clock = new FakeClock(noon)
+    await using gateway = await startGateway({ overrides: { clock } })
+    const donna = await gateway.addAgent('donna')
+    const id = await begin(gateway, donna)
+    const account = { startedAt: at(noon), starts: 1, restart: 'none', seen: false }
+    const asBridge = { key: donna.key, headers: { 'Rouse-Pending-Signals': 'none' } }
+    for (let n = 0; n < 12; n++) {
+      clock.advance(30_000)
+      await gateway.call('PUT', '/v1/recovery/bridge', account, asBridge)
+      await gateway.call('GET', '/v1/tasks', undefined, asBridge)
+      await gateway.call('POST', '/v1/turns', { eventId: 'x', route: 'exec' }, { key: donna.key })
+    }
+    const ended = await until(
+      () => sessionOf(gateway, id),
+      ({ status }) => status === 'ended',
+    )
+    expect(ended).toMatchObject({ endReason: 'timeout', lastSeenAt: at(noon) })
+  })
+
   test('of an agent without a session writes nothing', async () => {
     await using gateway = await startGateway()
     await gateway.stop()
