@@ -6,7 +6,7 @@ import { accessOf, type CommandAccess } from '../../client/wakes/command-access.
 import { failTasks, whyFailed } from '../../client/wakes/fail-tasks.ts'
 import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
-import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../client/wakes/wake-context.ts'
 import { systemClock } from '../../lib/clock.ts'
@@ -14,6 +14,7 @@ import { commandOutput } from './command-output.ts'
 import { noticeOf, showNotice } from './desktop.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
+import { wakeLine } from './wake-line.ts'
 import { type Fate, type Outcome, WakeWork } from './wake-work.ts'
 
 interface StreamListenOptions extends StreamSubscriptionOptions {
@@ -101,7 +102,7 @@ interface Handling {
 }
 
 async function handle(wake: Wake, { options, access, io, gateway, print }: Handling): Promise<Outcome> {
-  print.item(wake, () => wakeLine(wake))
+  print.item(wake, () => wakeLine(io, wake))
   if (options.notify) return notify(wake, io, print)
   if (options.exec === undefined) return { step: 'delivered' }
   const context = await readWakeContext(gateway, wake)

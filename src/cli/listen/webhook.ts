@@ -2,12 +2,13 @@ import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { Trigger } from '../../words/events.ts'
 import { commandOutput } from './command-output.ts'
 import { createSeenWakes } from './seen-wakes.ts'
+import { wakeLine } from './wake-line.ts'
 import { WakeReceiver } from './webhook-receiver.ts'
 import { addOwnSubscriptions, type OwnSubscription, removeOwnSubscriptions } from './webhook-subscriptions.ts'
 
@@ -108,7 +109,7 @@ function acceptOnce(queue: WakeQueue, print: Printer): (wake: Wake) => void {
 }
 
 async function handle(wake: Wake, { exec }: WebhookOptions, io: Io, print: Printer): Promise<void> {
-  print.item(wake, () => wakeLine(wake))
+  print.item(wake, () => wakeLine(io, wake))
   if (!exec) return
   await runWakeCommand(wake, {
     command: exec,
