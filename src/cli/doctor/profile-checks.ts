@@ -1,19 +1,22 @@
 import { Refused, Unreachable } from '../../client/failure.ts'
 import { createGatewayClient, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
-import type { Profile } from '../../client/profile-file.ts'
+import { operatorIdentity, type Profile } from '../../client/profile-file.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
+import { readableSubscriptions } from '../run/read-lists.ts'
 
 const answerMaxMs = 5_000
 
-/** Checks that the gateway of a profile answers, takes its key, and has a session for its agent. */
-export async function checkProfile(io: Io, name: string, { url, key, project }: Profile): Promise<Check[]> {
+/** Checks that the gateway of a profile answers and takes its key, that its agent has a session, and that its subscriptions are not degraded. */
+export async function checkProfile(io: Io, name: string, { url, key, project, identity }: Profile): Promise<Check[]> {
   const credentials = async () => ({ key, source: `profile ${name}` })
   const gateway = createGatewayClient({ url, credentials, project, fetch: io.fetch, signal: io.signal })
   const reached = await checkGateway(gateway)
   if (reached.state !== 'ok') return [reached]
   const key_ = await checkKey(gateway, name)
-  return key_.state === 'ok' ? [reached, key_, await checkSession(gateway)] : [reached, key_]
+  if (key_.state !== 'ok') return [reached, key_]
+  const session = identity === operatorIdentity ? [] : [await checkSession(gateway)]
+  return [reached, key_, ...session, await checkSubscriptions(gateway)]
 }
 
 async function checkGateway(gateway: GatewayClient): Promise<Check> {
@@ -50,5 +53,19 @@ async function checkSession(gateway: GatewayClient): Promise<Check> {
     return ok('session', `${session.surface} is ${session.presence.state}, last seen ${session.lastSeenAt}`)
   } catch (error) {
     return unknown('session', (error as Error).message.split('\n')[0]!)
+  }
+}
+
+async function checkSubscriptions(gateway: GatewayClient): Promise<Check> {
+  const name = 'subscriptions'
+  try {
+    const all = await readableSubscriptions(gateway)
+    const [first, ...others] = all.filter(({ status }) => status === 'degraded')
+    if (!first) return ok(name, `${all.length}, none is degraded`)
+    const which = `${first.agentIdentity} ${first.trigger}${first.reason ? ` (${first.reason})` : ''}`
+    const more = others.length > 0 ? `, and ${others.length} more: rouse status` : ''
+    return broken(name, `degraded: ${which}${more}`, `rouse sub update ${first.subscriptionId} --status active`)
+  } catch (error) {
+    return unknown(name, (error as Error).message.split('\n')[0]!)
   }
 }

@@ -28,5 +28,7 @@ test('on a terminal a digest has the time of the day, its kinds once, and breaks
 })
 
 test('a pipe gets the instant, the type and the beginning of the summary in one line', () => {
-  expect(wakeLine({}, digest)).toContain(`${emittedAt}  #7  wake/digest  @donna  [WAKE] 4 events for @donna: 1 new messages, 3 task`)
+  expect(wakeLine({}, digest)).toContain(
+    `${emittedAt}  #7  wake/digest  @donna  [WAKE] 4 events for @donna: 1 new messages, 3 task`,
+  )
 })
