@@ -11,9 +11,9 @@ export interface Line {
   isAwaiting: boolean
 }
 
-/** A request for a `KeptConnection`, which calls `onLine` before it sends it. */
-export interface LineOptions extends Dispatcher.DispatchOptions {
-  readonly onLine: (line: Line) => void
+/** A request for a `KeptConnection`, with the exchange that learns of its socket. */
+export interface ExchangeOptions extends Dispatcher.DispatchOptions {
+  readonly exchange: { line: Line | undefined }
 }
 
 export type ConnectionOptions = Client.Options & { readonly connect: buildConnector.connector }
@@ -36,8 +36,8 @@ export class KeptConnection extends Client {
     this.#line = line
   }
 
-  override dispatch(options: LineOptions, handler: Dispatcher.DispatchHandler): boolean {
-    options.onLine(this.#line)
+  override dispatch(options: ExchangeOptions, handler: Dispatcher.DispatchHandler): boolean {
+    options.exchange.line = this.#line
     return super.dispatch(options, handler)
   }
 }

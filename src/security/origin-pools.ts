@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { buildConnector, type Dispatcher, Pool } from 'undici'
 import type { Payer } from '../lib/fair-places.ts'
-import { type ConnectionOptions, KeptConnection, type LineOptions } from './kept-connection.ts'
+import { type ConnectionOptions, type ExchangeOptions, KeptConnection } from './kept-connection.ts'
 import type { ProxyTunnels } from './proxy-tunnels.ts'
 
 interface OriginPoolsOptions {
@@ -22,7 +22,7 @@ interface OriginPoolsOptions {
 export interface OriginPool {
   readonly pool: Pool
   /** Sends one request over a new connection, which is closed after it. */
-  readonly dispatchAlone: (options: LineOptions, handler: Dispatcher.DispatchHandler) => void
+  readonly dispatchAlone: (options: ExchangeOptions, handler: Dispatcher.DispatchHandler) => void
   /** The agent that opened the pool; it counts as one of that agent's. */
   readonly openedBy: string
   /** The agent of the last request: a new connection is opened on its account. */

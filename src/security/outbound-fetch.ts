@@ -6,7 +6,7 @@ import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
 import { Deadlines } from './deadlines.ts'
 import { type Answer, Exchange } from './exchange.ts'
 import { guardedLookup } from './guarded-lookup.ts'
-import type { Line, LineOptions } from './kept-connection.ts'
+import type { ExchangeOptions } from './kept-connection.ts'
 import { NameResolver, type NameResolverOptions } from './name-resolver.ts'
 import { type OriginPool, OriginPools } from './origin-pools.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
@@ -158,10 +158,7 @@ export class OutboundFetch implements AsyncDisposable {
           if (isLast || this.#closed || !ended.isUnheard || failure.kind !== 'reset') return reject(failure)
           send(opened, true)
         })
-        const onLine = (line: Line): void => {
-          exchange.line = line
-        }
-        const options: LineOptions = { method: 'POST', path, headers, body, onLine }
+        const options: ExchangeOptions = { method: 'POST', path, headers, body, exchange }
         this.#deadlines.watch(exchange, startedAt)
         if (isLast) opened.dispatchAlone(options, exchange)
         else opened.pool.dispatch(options, exchange)

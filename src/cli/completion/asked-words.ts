@@ -54,9 +54,8 @@ function profileForms(io: Io): Forms {
 async function formsOf(kind: Exclude<AskedKind, 'profile'>, gateway: GatewayClient): Promise<Forms> {
   if (kind !== 'handle') {
     const list = kind === 'question' ? questions : idKinds[kind]
-    const { prefix } = list
     const ids = await readIds(gateway, list, pagesMax)
-    return ids.map(({ id }) => (id.startsWith(prefix) ? [id, id.slice(prefix.length)] : [id]))
+    return ids.map(({ id }) => (id.startsWith(list.prefix) ? [id, id.slice(list.prefix.length)] : [id]))
   }
   const agents = await readPages(
     (pageToken) => gateway.call('GET /v1/agents', { query: { pageToken } }),

@@ -15,8 +15,8 @@ export async function checkProfile(io: Io, name: string, { url, key, project, id
   if (reached.state !== 'ok') return [reached]
   const key_ = await checkKey(gateway, name)
   if (key_.state !== 'ok') return [reached, key_]
-  const session = identity === operatorIdentity ? [] : [await checkSession(gateway)]
-  return [reached, key_, ...session, await checkSubscriptions(gateway)]
+  const session = identity === operatorIdentity ? [] : [await tried('session', checkSession(gateway))]
+  return [reached, key_, ...session, await tried('subscriptions', checkSubscriptions(gateway))]
 }
 
 async function checkGateway(gateway: GatewayClient): Promise<Check> {
@@ -45,26 +45,29 @@ async function checkKey(gateway: GatewayClient, profile: string): Promise<Check>
 }
 
 async function checkSession(gateway: GatewayClient): Promise<Check> {
-  try {
-    const { sessions } = await gateway.call('GET /v1/sessions', { query: { status: 'live' }, timeoutMs: answerMaxMs })
-    const [session] = sessions
-    if (!session)
-      return unknown('session', 'none is live: it begins when the harness calls a tool, or at its first hook')
-    return ok('session', `${session.surface} is ${session.presence.state}, last seen ${session.lastSeenAt}`)
-  } catch (error) {
-    return unknown('session', (error as Error).message.split('\n')[0]!)
-  }
+  const { sessions } = await gateway.call('GET /v1/sessions', { query: { status: 'live' }, timeoutMs: answerMaxMs })
+  const [session] = sessions
+  if (!session) return unknown('session', 'none is live: it begins when the harness calls a tool, or at its first hook')
+  return ok('session', `${session.surface} is ${session.presence.state}, last seen ${session.lastSeenAt}`)
 }
 
 async function checkSubscriptions(gateway: GatewayClient): Promise<Check> {
-  const name = 'subscriptions'
+  const all = await readableSubscriptions(gateway)
+  const [first, ...others] = all.filter(({ status }) => status === 'degraded')
+  if (!first) return ok('subscriptions', `${all.length}, none is degraded`)
+  const which = `${first.agentIdentity} ${first.trigger}${first.reason ? ` (${first.reason})` : ''}`
+  const more = others.length > 0 ? `, and ${others.length} more: rouse status` : ''
+  return broken(
+    'subscriptions',
+    `degraded: ${which}${more}`,
+    `rouse sub update ${first.subscriptionId} --status active`,
+  )
+}
+
+/** A check that could not be made has found nothing. */
+async function tried(name: string, check: Promise<Check>): Promise<Check> {
   try {
-    const all = await readableSubscriptions(gateway)
-    const [first, ...others] = all.filter(({ status }) => status === 'degraded')
-    if (!first) return ok(name, `${all.length}, none is degraded`)
-    const which = `${first.agentIdentity} ${first.trigger}${first.reason ? ` (${first.reason})` : ''}`
-    const more = others.length > 0 ? `, and ${others.length} more: rouse status` : ''
-    return broken(name, `degraded: ${which}${more}`, `rouse sub update ${first.subscriptionId} --status active`)
+    return await check
   } catch (error) {
     return unknown(name, (error as Error).message.split('\n')[0]!)
   }

@@ -147,7 +147,7 @@ function noteRelease({ subscriptionId, reason }: { subscriptionId: string; reaso
   print.note(`${plain(subscriptionId)} is no longer read here: ${why}.`)
 }
 
-function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
+export function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
   print.note(`Wakes are missing before this one: rouse sub resync ${plain(subscriptionId)} --since ${gap}`)
 }
 

@@ -8,6 +8,7 @@ import { untilAborted } from '../../lib/until-aborted.ts'
 import type { Trigger } from '../../words/events.ts'
 import { commandOutput } from './command-output.ts'
 import { createSeenWakes } from './seen-wakes.ts'
+import { noteGap } from './stream.ts'
 import { wakeLine } from './wake-line.ts'
 import { WakeReceiver } from './webhook-receiver.ts'
 import { addOwnSubscriptions, type OwnSubscription, removeOwnSubscriptions } from './webhook-subscriptions.ts'
@@ -101,9 +102,7 @@ function acceptOnce(queue: WakeQueue, print: Printer): (wake: Wake) => void {
   return (wake) => {
     const gap = seen.gapBefore(wake)
     if (!seen.add(wake)) return
-    if (gap !== undefined) {
-      print.note(`Wakes are missing before this one: rouse sub resync ${plain(wake.subscriptionId)} --since ${gap}`)
-    }
+    if (gap !== undefined) noteGap(wake, gap, print)
     queue.add(wake)
   }
 }
