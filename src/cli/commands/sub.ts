@@ -38,7 +38,7 @@ export function registerSub(program: Command, io: Io): void {
 
 function registerList(parent: Command, io: Io): void {
   clientCommand(parent, 'list', 'list the subscriptions', ['rouse sub list', 'rouse sub list --agent @donna'])
-    .option('--agent <agent>', 'only those of this agent')
+    .option('--agent <handle>', 'only those of this agent')
     .action(async ({ agent }: { agent?: string }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const all = await readPages(
