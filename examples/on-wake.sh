@@ -2,8 +2,9 @@
 # Started by `rouse listen --exec './examples/on-wake.sh claude -p'` for each wake. It takes each task of the wake, runs the harness
 # with the task's text, and completes the task with the output of the harness. It answers mail in the same way. Without a harness it
 # counts words. The environment has ROUSE_URL and ROUSE_KEY, with which `rouse` acts as the agent; standard input has the wake with its
-# messages and tasks as JSON. After an exit code other than 0 the wake is sent again.
+# messages and tasks as JSON. After an exit code other than 0 the wake is sent again. A text that makes the harness fail stops no other one.
 set -eu
+failed=0
 rouse=${ROUSE_COMMAND:-$(command -v rouse || echo npx rouse)}
 wake=$(cat)
 [ $# -gt 0 ] && form=prompt || form=text
@@ -51,14 +52,14 @@ work() {
   for task in $(json "$found" tasks); do
     id=${task%:*}
     [ "${task##*:}" = working ] || $rouse task move "$id" working
-    result=$(answer "$(json "$found" "$form" "$id")" "$@")
+    result=$(answer "$(json "$found" "$form" "$id")" "$@") || { failed=$?; continue; }
     printf '%s' "${result:-Done.}" | $rouse task move "$id" completed --artifact-text -
   done
 }
 
 work "$wake" "$@"
 for id in $(json "$wake" mail); do
-  result=$(answer "$(json "$wake" "$form" "$id")" "$@")
+  result=$(answer "$(json "$wake" "$form" "$id")" "$@") || { failed=$?; continue; }
   printf '%s' "${result:-Done.}" | $rouse reply "$id" - --type answer
 done
 
@@ -68,3 +69,4 @@ while [ "$ROUSE_EVENT_TYPE" = wake/digest ]; do
   [ -n "$(json "$more" tasks)" ] || break
   work "$more" "$@"
 done
+exit "$failed"

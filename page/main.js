@@ -33,6 +33,8 @@ const app = {
   data: null,
   failure: null,
   needs: 0,
+  /** '+': there are more than are counted. */
+  plus: '',
   isLive: false,
   projects: [],
 }
@@ -85,7 +87,7 @@ function page() {
       <strong>Rouse</strong>
       <nav aria-label="Pages">${Object.entries(menu).map(
         ([name, { title }]) => html`<a href=${linkTo(name)} aria-current=${place.name === name ? 'page' : 'false'}
-        >${title}${name === 'needs' && app.needs > 0 ? html` <span class="badge" aria-label="${app.needs} waiting">${app.needs}</span>` : nothing}</a>`,
+        >${title}${name === 'needs' && app.needs > 0 ? html` <span class="badge" aria-label="${app.needs}${app.plus} waiting">${app.needs}${app.plus}</span>` : nothing}</a>`,
       )}</nav>
       <span class="who">${isLive ? html`<span class="dot good"></span>live` : html`<span class="dot"></span>not live`} · ${line(caller.identity)} ${projectChoice()}
         <button @click=${signOut}>Sign out</button></span>
@@ -123,7 +125,7 @@ async function showPlace(isReread = false) {
   const isNew = place.name !== app.place.name || place.id !== app.place.id || app.view === null
   Object.assign(app, { place, view: viewOf(place), failure: null }, isNew ? { data: null } : {})
   if (isNew || !isReread) draw()
-  document.title = `${app.needs > 0 ? `(${app.needs}) ` : ''}${titleOf(app.view)} · Rouse`
+  document.title = `${app.needs > 0 ? `(${app.needs}${app.plus}) ` : ''}${titleOf(app.view)} · Rouse`
   if (!app.view) return
   try {
     const data = await app.view.load(tools)
@@ -150,10 +152,12 @@ async function refresh(isForced = false) {
   const [found] = await Promise.all([get('/v1/needs').catch(() => null), ...(shows ? [showPlace(true)] : [])])
   // Without an answer the number stays as it is.
   if (found === null || app.caller === null) return
-  const count = found.needs.filter(({ snoozedUntil }) => !snoozedUntil).length
+  const all = Object.values(found.total).reduce((sum, one) => sum + one, 0)
+  const count = all - found.needs.filter(({ snoozedUntil }) => snoozedUntil).length
   if (count === app.needs) return
   app.needs = count
-  document.title = `${app.needs > 0 ? `(${app.needs}) ` : ''}${titleOf(app.view)} · Rouse`
+  app.plus = found.atLeast.length > 0 ? '+' : ''
+  document.title = `${app.needs > 0 ? `(${app.needs}${app.plus}) ` : ''}${titleOf(app.view)} · Rouse`
   draw()
 }
 

@@ -230,11 +230,20 @@ function readMcpEvents(read: EnvReader): Config['mcpEvents'] {
   }
 }
 
-/** The name of OpenTelemetry is understood too: whoever has a collector has set it for all programs. */
+/**
+ * The variables of OpenTelemetry are understood too: whoever has a collector has set them for all programs. They are meant for others as well, so one
+ * that this gateway cannot use is no problem of its start. Source: OpenTelemetry, environment variable specification.
+ */
 function readOtlpEndpoint(read: EnvReader): string | undefined {
-  const standard = read.checkedText('OTEL_EXPORTER_OTLP_ENDPOINT', requireHttp)
   const own = read.checkedText('ROUSE_OTLP_ENDPOINT', (text) => text.toLowerCase() === 'off' || requireHttp(text))
-  return own?.toLowerCase() === 'off' ? undefined : (own ?? standard)
+  const word = (name: string): string => read.text(name)?.toLowerCase() ?? ''
+  const exporter = word('OTEL_TRACES_EXPORTER')
+  if (own?.toLowerCase() === 'off' || word('OTEL_SDK_DISABLED') === 'true' || exporter === 'none') return undefined
+  if (own !== undefined) return own
+  const protocol = word('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || word('OTEL_EXPORTER_OTLP_PROTOCOL')
+  const standard = read.text('OTEL_EXPORTER_OTLP_ENDPOINT') ?? ''
+  const isForUs = ['', 'otlp'].includes(exporter) && protocol !== 'grpc' && /^https?:\/\//i.test(standard)
+  return isForUs && URL.canParse(standard) ? standard : undefined
 }
 
 /** Returns a JSON text, or the text of the file that it names. */

@@ -73,6 +73,7 @@ export const connectionLimits = {
   headers: limit(15, 'seconds', 'a TLS handshake, the headers of a request, and the first gRPC call with a valid key'),
   request: limit(120, 'seconds', 'the arrival of a whole request'),
   readerStall: limit(30, 'seconds', 'the time in which a client reads nothing of what it was sent'),
+  stop: limit(30, 'seconds', 'the time in which requests in flight finish when the gateway stops'),
   grpcCalls: limit(
     100,
     'at a time',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { connectionLimits, gatewayLimits, projectLimits, sizeLimits } from '../src/limits.ts'
+import { settingDefaults } from '../src/registry/recovery/gate.ts'
 import { pagePath, renderPage } from './limits/page.ts'
 import { restFields } from './limits/rest-fields.ts'
 import { readTexts } from './recipes/find-recipes.ts'
@@ -20,7 +21,8 @@ test('every field of every REST route has a limit', () => {
 })
 
 test('a rate that a document or a comment names is a limit', () => {
-  const names = new Set(Object.keys({ ...sizeLimits, ...connectionLimits, ...gatewayLimits, ...projectLimits }))
+  const limits = { ...sizeLimits, ...connectionLimits, ...gatewayLimits, ...projectLimits }
+  const names = new Set(Object.keys({ ...limits, ...settingDefaults }))
   const named = readTexts().flatMap(({ place, text }) =>
     [...text.matchAll(/`(\w+(?:PerMinute|PerHour|PerDay|AtOnce|Queued))`/g)].map(([, name = '']) => ({ place, name })),
   )

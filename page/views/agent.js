@@ -2,7 +2,7 @@ import { get, readable } from '../api.js'
 import { linkTo } from '../router.js'
 import { chip, line, plain, short, state, when } from '../show.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
-import { routeOf } from './agents.js'
+import { looked, routeOf } from './agents.js'
 import { endPark } from './answers.js'
 import { deliveryTable } from './deliveries.js'
 import { pause, reactivate, sendTest } from './mend.js'
@@ -69,7 +69,7 @@ function head({ agent, recovery }, { act, may }) {
   return html`<div class="card"><p>${session ? state(presence.state) : chip('no session')}
       ${session ? html`${line(session.surface, 40)} s${session.sessionId.slice(-6)}, presence ${when(presence.asOf)} by ${presence.source}` : nothing}
       · last seen ${when(lastSeenAt)}</p>
-    <p>Route: ${routeOf(recovery)} ${recovery?.waiting ? html`· ${recovery.waiting.unread} unread, ${recovery.waiting.openTasks} open tasks` : nothing}</p>
+    <p>Route: ${routeOf(recovery)} ${recovery?.waiting ? html`· ${looked(recovery.waiting.unread)} unread, ${looked(recovery.waiting.openTasks)} open tasks` : nothing}</p>
     ${description ? html`<p>${line(description, 300)}</p>` : nothing}
     ${recovery ? html`<p>Recovery: nudges ${state(recovery.gate.nudges)} restarts ${state(recovery.gate.restarts)}</p>` : nothing}
     ${parked ? html`<p>${chip('parked', 'ask')} ${parked.reason} ${line(parked.detail)}, ${parked.until ? html`ends ${when(parked.until)}` : 'until a person acts'}</p>` : nothing}

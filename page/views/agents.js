@@ -1,4 +1,4 @@
-import { get, pages, readable } from '../api.js'
+import { pages, readable } from '../api.js'
 import { linkTo } from '../router.js'
 import { chip, line, short, state, when } from '../show.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
@@ -6,10 +6,10 @@ import { html, nothing, repeat } from '../vendor/lit.js'
 export const title = 'Agents'
 
 export async function load() {
-  const [agents, working, { recovery }] = await Promise.all([
+  const [agents, working, recovery] = await Promise.all([
     pages('/v1/agents', { limit: 200 }, 'agents'),
     readable(pages('/v1/tasks', { state: 'working', pageSize: 100, historyLength: 1 }, 'tasks', 2), []),
-    readable(get('/v1/recovery', { limit: 100 }), { recovery: [] }),
+    readable(pages('/v1/recovery', { limit: 200 }, 'recovery'), []),
   ])
   const known = new Map(recovery.map((one) => [one.agent, one]))
   return agents.map((agent) => ({
@@ -45,9 +45,12 @@ function row({ handle, displayName, presence, session, tasks, recovery, lastSeen
             )
     }${tasks.length > 3 ? html`<div class="dim">and ${tasks.length - 3} more</div>` : nothing}</td>
     <td data-label="Route">${routeOf(recovery)}</td>
-    <td data-label="Unread">${recovery ? (recovery.waiting?.unread ?? 0) : html`<span class="dim">not yours to see</span>`}</td>
+    <td data-label="Unread">${recovery ? looked(recovery.waiting?.unread ?? 0) : html`<span class="dim">not yours to see</span>`}</td>
     <td data-label="Last seen">${when(lastSeenAt)}</td></tr>`
 }
+
+/** A number of which the gateway counts 200. */
+export const looked = (count) => (count < 200 ? count : `${count}+`)
 
 /** The way by which an agent is woken, and what it has proved. */
 export function routeOf(recovery) {

@@ -5,7 +5,7 @@ import { html, nothing, repeat } from '../vendor/lit.js'
 import { answers } from './answers.js'
 
 export const title = 'Needs you'
-export const load = () => get('/v1/needs')
+export const load = ({ query: { agent, page } }) => get('/v1/needs', { agent, pageToken: page })
 
 const words = {
   input: ['ASK', 'ask', 'asks'],
@@ -20,7 +20,7 @@ const words = {
   late: ['LATE', 'bad', 'has not taken up a task'],
 }
 
-export function view({ needs, more }, tools) {
+export function view({ needs, folded, nextPageToken }, tools) {
   if (needs.length === 0) {
     return html`<p class="empty">Nothing waits for you. Questions of tasks, approvals, failing wakes, tripped gates and limits appear here.</p>`
   }
@@ -29,8 +29,13 @@ export function view({ needs, more }, tools) {
   const list = (some) => html`<ol class="cards">${repeat(some, keyOf, (need) => card(need, tools))}</ol>`
   return html`${now.length === 0 ? html`<p class="empty">Nothing waits for you but what was put off.</p>` : list(now)}
     ${off.length === 0 ? nothing : html`<details><summary>Put off: ${off.length}</summary>${list(off)}</details>`}
-    ${more ? html`<p class="dim">There are more. Of each kind 100 are listed at most.</p>` : nothing}`
+    ${folded.map(rest)}
+    ${nextPageToken ? html`<p><a href=${linkTo('needs', undefined, { ...tools.query, page: nextPageToken })}>More</a></p>` : nothing}`
 }
+
+/** What is not listed: an agent's many do not hide the needs of others. */
+const rest = ({ kind, agent, count, atLeast }) =>
+  html`<p>${chip(...words[kind])} <a href=${linkTo('needs', undefined, { agent })}>${count.toLocaleString('en')}${atLeast ? '+' : ''} more of ${line(agent)}</a></p>`
 
 const keyOf = ({ kind, id }) => `${kind} ${id}`
 

@@ -143,7 +143,7 @@ export interface HarnessSession {
 export interface WakeTools {
   /**
    * Call it before the act that cannot be taken back. Resolves when a record is on the disk: after a crash the bridge asks `find` instead of acting
-   * again. Rejects when the wake must not be handed over any more.
+   * again. Rejects when the wake must not be handed over any more: return at once. Each call books a turn.
    */
   handingOver(route: string): Promise<void>
   /** Says a step on the way, with its proof: never more than was proven. `held`: the harness has it and has not begun; `reason`: what its sender may know. */
@@ -164,9 +164,15 @@ export type WakeEnd =
   | { readonly step: 'written' | 'delivered' | 'turn_started' | 'seen' | 'acked'; readonly detail: string }
   /**
    * Nothing was handed over, or it was taken back. Tried again when the state changes, and after `retryAfterMs` at the latest. `reason`:
-   * what its sender may know; `detail` is for the user of the bridge.
+   * what its sender may know; `detail` is for the user of the bridge. `isTurn`: a process or a turn was begun all the same, and counts.
    */
-  | { readonly step: 'held'; readonly detail: string; readonly retryAfterMs?: number; readonly reason: Reason }
+  | {
+      readonly step: 'held'
+      readonly detail: string
+      readonly retryAfterMs?: number
+      readonly reason: Reason
+      readonly isTurn?: true
+    }
   /** It will not be tried again. */
   | {
       readonly step: 'denied' | 'refused' | 'expired' | 'misaddressed' | 'dropped' | 'unknown'
@@ -180,5 +186,6 @@ export type WakeEnd =
       readonly step: 'failed'
       readonly detail: string
       readonly isUntouched?: true
+      readonly isTurn?: true
       readonly givenUp?: () => Promise<void>
     }

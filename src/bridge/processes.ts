@@ -30,6 +30,18 @@ export function processStart(pid: number): ProcessStart | undefined {
   return found && { startedAt: new Date(found.startedAt).toISOString(), start: found.start }
 }
 
+/** True: no process of that id and start runs here. False also where the system does not say. `start`: in its own words. */
+export function isGone({ pid, start }: { readonly pid: number; readonly start: string }): boolean {
+  const found = lookUp(pid)
+  if (found) return found.start !== start
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+  }
+}
+
 /** A process as the system tells it; undefined: none of that id runs, or the system does not say. */
 export function lookUp(pid: number): Found | undefined {
   try {

@@ -39,10 +39,10 @@ async function tryClaim(
   caller: Caller,
   ref: string,
 ): Promise<Claimed | undefined> {
-  const { append, usage } = context
+  const { append, usage, silenceUntil } = context
   const { projectId } = caller
   const before = await findClaim(tx, projectId, ref)
-  const step = nextStep(before, caller.id, tx.now)
+  const step = nextStep(before, caller.id, silenceUntil(tx.now))
   if (step.act === 'refuse') throw conflict(before!)
   const claim = ownClaim(caller, ref, before && step.act === 'renew' ? before.claimedAt : tx.now, tx.now)
   if (step.act === 'renew') return (await renewClaim(tx, claim)) ? { claim, outcome: 'renewed' } : undefined
@@ -73,7 +73,7 @@ export function releaseRef(context: ClaimContext, caller: Caller, ref: string): 
     const stored = await requireClaim(tx, caller, ref)
     const claim = task ? await claimOn(tx, task, caller.projectId) : { ...stored, isStored: true }
     const isOwn = claim.ownerId === caller.id
-    const reason = stalenessOf(claim, tx.now)
+    const reason = stalenessOf(claim, context.silenceUntil(tx.now))
     const mayRemove = isOwn || caller.kind === 'operator'
     if (!mayRemove && reason === undefined) throw conflict(claim)
     const isRemoved = mayRemove || task ? await dropClaim(tx, claim) : await removeStaleClaim(tx, claim)

@@ -36,7 +36,7 @@ export async function claimTask(
   caller: Caller,
   task: ClaimedTask,
 ): Promise<Claimed> {
-  const { append, assignment } = context
+  const { append, assignment, silenceUntil } = context
   const { projectId, identity: owner } = caller
   const before = await claimOn(tx, task, projectId)
   const { ref, isStored } = before
@@ -51,7 +51,7 @@ export async function claimTask(
     await append(tx, projectId, [claimEvent('claim.taken', caller, [caller.id], { ref, owner })])
     return { claim: { ...own, claimedAt: tx.now }, outcome: 'claimed' }
   }
-  const reason = stalenessOf(before, tx.now)
+  const reason = stalenessOf(before, silenceUntil(tx.now))
   if (reason === undefined) throw conflict(before)
   requireOpen(task)
   await requireRoomToClaim(context, tx, caller)

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../lib/clock.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { once } from '../lib/once.ts'
 import { readTraceparent } from '../lib/trace-parent.ts'
 import { clientFetch, type Fetch, type FetchResponse } from './client-fetch.ts'
 import { Refused, Unreachable, UsageError } from './failure.ts'
@@ -47,7 +48,7 @@ export interface Credentials {
 
 interface ClientOptions {
   url: string
-  /** Called once, before the first request. */
+  /** Called before the first request, and again where it failed. */
   credentials: () => Promise<Credentials>
   project?: string | undefined
   /** The trace that its requests are part of: `TRACEPARENT` of the environment. */
@@ -60,8 +61,7 @@ interface ClientOptions {
 }
 
 export function createGatewayClient(options: ClientOptions): GatewayClient {
-  let loaded: Promise<Credentials> | undefined
-  const client = { ...options, credentials: () => (loaded ??= options.credentials()) }
+  const client = { ...options, credentials: once(options.credentials) }
   const request: GatewayClient['request'] = (method, path, options = {}) =>
     withTimeout(timeoutOf(client, options), async (signal) => {
       const response = await send(client, method, path, options, signal)

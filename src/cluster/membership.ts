@@ -118,6 +118,8 @@ export class Membership implements AsyncDisposable {
 
   async #write(): Promise<void> {
     const { db, clock, storeClock, id } = this.#context
+    // A machine that slept may be that of all gateways: the others have not missed their heartbeats, and write the next one first.
+    const wasAway = !this.areLeasesSafe()
     const now = clock.now()
     const beat = await saveHeartbeat(db, id, clock, storeClock)
     this.#seenAt = now
@@ -126,7 +128,7 @@ export class Membership implements AsyncDisposable {
     const gateways = await listGateways(db)
     const dead = gateways.filter(({ seenAt }) => seenAt < since)
     this.#count = gateways.length - dead.length
-    if (!this.isClockRight()) return
+    if (wasAway || !this.isClockRight()) return
     for (const gateway of dead) await this.#takeOver(gateway.id, since)
   }
 

@@ -71,8 +71,8 @@ export function createApp(config: Config, overrides: Overrides = {}): Gateway {
     },
     stop() {
       stopping.abort()
-      stopped ??= running?.close() ?? Promise.resolve()
-      return stopped
+      stopped ??= running?.close()
+      return stopped ?? Promise.resolve()
     },
     [Symbol.asyncDispose]() {
       return this.stop()

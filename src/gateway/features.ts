@@ -1,6 +1,7 @@
 import { Usage } from '../admission/usage.ts'
 import type { Config } from '../config.ts'
 import type { Cleanup } from '../lib/cleanup.ts'
+import type { OwnClock } from '../lib/own-clock.ts'
 import type { Core } from '../log/core.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import { drain } from '../mailbox/delivery/drain.ts'
@@ -29,6 +30,7 @@ interface FeatureParts {
   readonly secrets: SecretBox
   /** Errors: `invalid-request` for a URL that this gateway sends nothing to. */
   readonly checkUrl: (url: string, field: string) => URL
+  readonly silenceUntil: OwnClock['silenceUntil']
   /** Called with the id of a subscription that has changed. */
   readonly changed: (subscriptionId: string) => void
 }
@@ -39,7 +41,7 @@ export function openFeatures(
   parts: FeatureParts,
   undo: Cleanup,
 ) {
-  const { core, notifier, channels, challenge, secrets, checkUrl, changed } = parts
+  const { core, notifier, channels, challenge, secrets, checkUrl, silenceUntil, changed } = parts
   const usage = undo.use(new Usage(core))
   const sends = new Sends({ ...core, limits })
   const repeats = new RepeatedRequests()
@@ -49,11 +51,19 @@ export function openFeatures(
     tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
     mail,
     mailWaits: new MailWaits(mail),
-    claims: { ...core, usage, assignment: createTaskAssignment(core), sends, sendHandoffMail: createHandoffMail(mail) },
+    claims: {
+      ...core,
+      silenceUntil,
+      usage,
+      assignment: createTaskAssignment(core),
+      sends,
+      sendHandoffMail: createHandoffMail(mail),
+    },
     recovery: { ...core, findReason, findProof, changed, announceWaiting: announceToAll },
     subscriptions: { ...core, secrets, channels, newSigningKey, checkUrl, allowsHttp, challenge, hasWaiting, changed },
     sessions: {
       ...core,
+      silenceUntil,
       timeoutMs: sessions.timeoutMs,
       drain,
       announce: createAnnounce(core.append, listPresentAgents),

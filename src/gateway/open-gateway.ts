@@ -15,13 +15,15 @@ import { createFront } from '../fronts/front.ts'
 import { openMcpParts } from '../fronts/mcp/http/open-parts.ts'
 import { advertisedGrpc, openPorts } from '../fronts/ports.ts'
 import { ReadinessProbe } from '../fronts/readiness.ts'
-import { readNeeds } from '../fronts/rest/needs/collect.ts'
+import { readTellable } from '../fronts/rest/needs/collect.ts'
 import { keySweep } from '../identity/end-expired-keys.ts'
 import { KeyUse } from '../identity/key-use.ts'
 import { OpenCallCheck } from '../identity/open-call-check.ts'
 import { OpenCalls } from '../identity/open-calls.ts'
 import { Cleanup } from '../lib/cleanup.ts'
+import { OwnClock } from '../lib/own-clock.ts'
 import { answerFactor } from '../limits.ts'
+import { noteRestore } from '../log/restored.ts'
 import { openMailArchive } from '../mailbox/archive.ts'
 import { idleSessionSweep } from '../mcp-sessions/mcp-sessions.ts'
 import { Metrics } from '../metrics/metrics.ts'
@@ -59,11 +61,16 @@ export async function openGateway(config: Config, world: World): Promise<Running
   const { clock, storeClock, log, random } = world
   await using undo = new Cleanup()
 
+  const ownClock = new OwnClock(clock, world.steady)
+  undo.defer(() => ownClock[Symbol.dispose]())
+  const { silenceUntil } = ownClock
+
   // storage
   const metrics = new Metrics()
   const noteCommit: NoteCommit = (writers, ms) => metrics.committed(writers, ms)
   requirePrivateDirectory(config.dataDir, log)
   const db = undo.use(await openDatabase({ ...config, dataDir: resolve(config.dataDir) }, clock, log, noteCommit))
+  await noteRestore(db, log)
   await ensureProject(db, defaultProject)
   const audit = undo.use(new Audit({ db, clock, log }))
 
@@ -120,13 +127,14 @@ export async function openGateway(config: Config, world: World): Promise<Running
     ...core,
     random,
     changed: sessionChanged,
+    silenceUntil,
     publicUrl,
     connections: notices,
   })
   changes.listen(mcp)
 
   // features
-  const features = openFeatures(config, { ...delivery, secrets, checkUrl }, undo)
+  const features = openFeatures(config, { ...delivery, secrets, checkUrl, silenceUntil }, undo)
   const { tasks, sessions } = features
 
   // callers
@@ -213,8 +221,8 @@ export async function openGateway(config: Config, world: World): Promise<Running
     missedEdgeSweep({ ...core, changed }),
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
     recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
-    needSweep({ ...core, readNeeds: (projectId) => readNeeds({ db, now: clock.now(), caller: ofProject(projectId) }) }),
-    lapseSweep({ ...core, changed }),
+    needSweep({ ...core, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: ofProject(id) }) }),
+    lapseSweep({ ...core, changed, silenceUntil }),
     delivery.farewells,
     removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),

@@ -25,11 +25,14 @@ export function openVerifier(
   return undo.use(new JwtVerifier({ issuers: jwtIssuers, allow: webhooks.allow, clock, log }))
 }
 
-/** Opens what sends spans to a collector. Returns undefined without a collector. */
+/** Opens what sends spans to a collector. Returns undefined without a collector, and where its libraries are missing: a gateway works without. */
 export async function openSpans({ otlpEndpoint }: Config, log: Logger): Promise<Tracing | undefined> {
   if (otlpEndpoint === undefined) return undefined
   const onLost = (spans: number, err: unknown): void => log.warn({ err, spans }, 'traces.lost')
-  return openTracing({ endpoint: otlpEndpoint, version: readVersion(), onLost })
+  return openTracing({ endpoint: otlpEndpoint, version: readVersion(), onLost }).catch((err: unknown) => {
+    log.warn({ err }, 'traces.off')
+    return undefined
+  })
 }
 
 function nameOptions({ nameServers }: Config['webhooks'], names: NameResolverOptions): NameResolverOptions {

@@ -7,14 +7,27 @@ const span = /\bin (?=\d)(?:(\d{1,3}) days? ?)?(?:(\d{1,3}) hours? ?)?(?:(\d{1,4
 const point =
   /\b(?:resets?|try again)(?: at)? (?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,? (?:(\d{4}),? )?(?:at )?)?(\d{1,2})(?::(\d{2}))? ?([ap]m)?(?: \(([\w/+-]{1,60})\))?/i
 
+const dated =
+  /\b(?:resets?|try again)(?: at| on| after)? (\d{4})-(\d\d)-(\d\d)(?:T| at | )(\d\d):(\d\d)(?::\d\d(?:\.\d{1,9})?)?(?: ?(Z|UTC|[+-]\d\d:?\d\d))?/i
+
 /**
  * Returns when a limit ends, as a harness writes it: `in 3 hours 5 minutes`, `resets 3pm (Europe/Berlin)`, `try again at Aug 8th, 2026
- * 12:30 PM`. Without a zone: in that of this machine. An hour from now where nothing is said. ms since the epoch. Pure.
+ * 12:30 PM`, `reset at 2026-11-27T15:00:00Z`. `unnamed`: the zone where the text has none (default: that of this machine). An hour from now where
+ * nothing is said. ms since the epoch. Pure.
  */
-export function resetIn(text: string, now: number): number {
+export function resetIn(text: string, now: number, unnamed?: string): number {
   const [spanned, days = '0', hours = '0', minutes = '0'] = span.exec(text) ?? []
   if (spanned?.match(/\d+ (day|hour|minute)/)) {
     return now + Number(days) * dayMs + Number(hours) * 3_600_000 + Number(minutes) * 60_000
+  }
+  const [iso, ...numbers] = dated.exec(text) ?? []
+  if (iso !== undefined) {
+    const [year, month, day, hour, minute] = numbers.slice(0, 5).map(Number) as [number, number, number, number, number]
+    const parts = { year, month, day, hour, minute }
+    const [, sign, offsetHours = '0', offsetMinutes = '0'] = /([+-])(\d\d):?(\d\d)/.exec(numbers[5] ?? '') ?? []
+    if (numbers[5] === undefined) return instantIn(unnamed, parts)
+    const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000
+    return utcOf(parts) - (sign === '-' ? -offsetMs : offsetMs)
   }
   const [found, month, day, year, hour, minute = '0', half, zone] = point.exec(text) ?? []
   if (found === undefined) return now + unnamedMs

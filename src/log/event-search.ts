@@ -4,8 +4,10 @@ import { p, sql, statement } from '../storage/statement.ts'
 import type { LogEvent } from './event.ts'
 import { type EventRow, eventColumns, eventFromRow, logBounds } from './event-store.ts'
 
+/** The event at a logId, or the next one where a restore has left none. */
 const createdAt = statement<{ projectId: string; logId: number }, { createdAt: number }>(
-  sql`select created_at as "createdAt" from event where project_id = ${p('projectId')} and log_id = ${p('logId')}`,
+  sql`select created_at as "createdAt" from event where project_id = ${p('projectId')} and log_id >= ${p('logId')}
+    order by log_id limit 1`,
 )
 const newestOfTasks = new RowsStatement<EventRow>(
   (value) => sql`${value(0)}, cast(${value(1)} as bigint)`,

@@ -1,4 +1,7 @@
 import { Problem } from '../errors.ts'
+import type { Reader } from '../storage/database.ts'
+import { logBounds } from './event-store.ts'
+import { leftOf } from './restored.ts'
 
 /** A position in the log that a caller gave, and the words of its refusal. */
 interface Position {
@@ -10,18 +13,17 @@ interface Position {
   readonly also?: string
 }
 
-/** Requires that a position lies within a log. Errors: `watermark-ahead`, `watermark-expired` with the earliest position there is. */
-export function requireInLog(
-  { head, prunedTo }: { readonly head: number; readonly prunedTo: number },
+/**
+ * Requires that a position lies within the log of a project. Errors: `watermark-ahead` with the last position before it that there is,
+ * `watermark-expired` with the earliest.
+ */
+export async function requireInLog(
+  db: Reader,
+  projectId: string,
   { logId, field, instead, also = '' }: Position,
-): void {
-  if (logId > head) {
-    throw new Problem('watermark-ahead', {
-      field,
-      detail: `${field}: the log ends at ${head}. Send ${instead}.`,
-      extra: { lastLogId: head },
-    })
-  }
+): Promise<void> {
+  const { head, prunedTo } = await logBounds(db, projectId)
+  if (logId > head) throw ahead(field, head, `the log ends at ${head}. Send ${instead}.`)
   if (logId < prunedTo) {
     throw new Problem('watermark-expired', {
       field,
@@ -29,4 +31,11 @@ export function requireInLog(
       extra: { earliestLogId: prunedTo },
     })
   }
+  const left = logId === prunedTo ? undefined : await leftOf(db, projectId, logId)
+  if (left === undefined) return
+  const last = Math.max(left, prunedTo)
+  throw ahead(field, last, `a backup was restored, and event ${logId} is gone. Start from ${last}${also}.`)
 }
+
+const ahead = (field: string, lastLogId: number, what: string): Problem =>
+  new Problem('watermark-ahead', { field, detail: `${field}: ${what}`, extra: { lastLogId } })

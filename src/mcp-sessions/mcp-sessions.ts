@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import type { SilenceJudge } from '../lib/own-clock.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import { sizeLimits } from '../limits.ts'
 import type { Base } from '../log/core.ts'
@@ -28,7 +29,7 @@ const idleMs = 86_400_000
 /** The URIs of a session's subscriptions together, as JSON: every request of the session reads them. */
 export const uriBytesMax = sizeLimits.description.max
 
-export interface McpSessionContext extends Base {
+export interface McpSessionContext extends Base, SilenceJudge {
   /** Notifies every gateway that a session has changed or ended. */
   readonly changed: (sessionId: string) => void
 }
@@ -158,12 +159,15 @@ export function bytesOfUris(uris: readonly unknown[]): number {
 }
 
 /** Keeps sessions whose stream is open in use, on the gateway that has the streams: a client may listen for days. */
-export function openSessionSweep({ db }: McpSessionContext, openSessions: () => readonly string[]): Sweep {
+export function openSessionSweep({ db, clock }: McpSessionContext, openSessions: () => readonly string[]): Sweep {
+  let doneAt = clock.now()
   return {
     name: 'open_mcp_sessions',
-    everyMs: openSweepMs,
-    firstAfterMs: openSweepMs,
+    // A machine that slept for a day finds the streams open again within the minute of grace.
+    everyMs: 30_000,
     async run(signal) {
+      if (clock.now() < doneAt + openSweepMs) return false
+      doneAt = clock.now()
       for (const id of openSessions()) {
         if (signal.aborted) break
         await db.transaction((tx) => useMcpSession(tx, id, useMs))
@@ -174,14 +178,12 @@ export function openSessionSweep({ db }: McpSessionContext, openSessions: () => 
 }
 
 /** Ends the sessions that were not used for `mcpSessionIdle`. Safe on several gateways at once. */
-export function idleSessionSweep({ db, clock, log, changed }: McpSessionContext): Sweep {
+export function idleSessionSweep({ db, clock, log, changed, silenceUntil }: McpSessionContext): Sweep {
   return {
     name: 'mcp_sessions',
     everyMs: 60_000,
-    // Clients that were connected to a gateway that was down come back first.
-    firstAfterMs: 60_000,
     async run(signal) {
-      const before = clock.now() - idleMs
+      const before = silenceUntil(clock.now()) - idleMs
       const ids = await listIdleMcpSessions(db, before, batchMax)
       let ended = 0
       for (const id of ids) {

@@ -1,4 +1,5 @@
 import type { Metric as PromMetric, Registry } from 'prom-client'
+import { once } from '../lib/once.ts'
 import type { Sample } from './counter.ts'
 import type { Distribution } from './histogram.ts'
 import type { Gauge, Metrics, Series } from './metrics.ts'
@@ -15,15 +16,14 @@ export interface Exposition {
  */
 export class Expositions {
   readonly #metrics: Metrics
-  #registry: Promise<Registry> | undefined
+  readonly #registry = once(() => this.#open())
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics
   }
 
   async write(gauges: readonly Gauge[]): Promise<Exposition> {
-    this.#registry ??= this.#open()
-    const registry = await this.#registry
+    const registry = await this.#registry()
     for (const gauge of gauges) {
       registry.removeSingleMetric(gauge.name)
       registry.registerMetric(gaugeMetric(gauge))

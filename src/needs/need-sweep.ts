@@ -3,7 +3,7 @@ import type { Core } from '../log/core.ts'
 import type { NewEvent } from '../log/event.ts'
 import { lockLog } from '../log/event-store.ts'
 import type { Transaction } from '../storage/database.ts'
-import { type Need, needIdOf } from './need.ts'
+import type { Need } from './need.ts'
 import { clearedEvent, raisedEvent } from './need-event.ts'
 import { closeTold, forgetTold, listTold, listWatchedProjects, saveTold } from './need-store.ts'
 import { nextStep, type Told } from './telling.ts'
@@ -12,14 +12,19 @@ const everyMs = 5_000
 /** A receiver that answers a later try within this time is no trouble, in ms. */
 const graceMs = 10_000
 
-/** The needs of the operators of a project. `isCut`: there are more than are listed. */
-interface NeedsNow {
-  readonly needs: readonly Need[]
-  readonly isCut: boolean
+/** The most that is told at one look. The rest is told at the next one. */
+const toldMax = 500
+
+/** A need before its text is read. */
+interface OpenNeed extends Pick<Need, 'kind' | 'agent'> {
+  readonly id: string
+  /** ms since the epoch. */
+  readonly createdAt: number
+  readonly load: () => Promise<Need>
 }
 
 interface NeedContext extends Core {
-  readonly readNeeds: (projectId: string) => Promise<NeedsNow>
+  readonly readNeeds: (projectId: string) => Promise<readonly OpenNeed[]>
 }
 
 /**
@@ -45,17 +50,21 @@ export function needSweep(context: NeedContext): Sweep {
 }
 
 async function look({ db, clock, append, readNeeds }: NeedContext, projectId: string): Promise<void> {
-  const { needs, isCut } = await readNeeds(projectId)
+  const needs = await readNeeds(projectId)
   const soon = clock.now() - graceMs
-  const lasting = needs.filter(({ kind, since }) => kind !== 'retrying' || Date.parse(since) <= soon)
-  const byId = new Map(lasting.map((need) => [needIdOf(need), need]))
-  if (differences(await listTold(db, projectId), byId, isCut, clock.now()).length === 0) return
+  const lasting = needs.filter(({ kind, createdAt }) => kind !== 'retrying' || createdAt <= soon)
+  const byId = new Map(lasting.map((need) => [need.id, need]))
+  const found = differences(await listTold(db, projectId), byId, clock.now()).slice(0, toldMax)
+  if (found.length === 0) return
+  const loaded = await Promise.all(found.map(async ({ id, need }) => [id, await need?.load()] as const))
+  const texts = new Map(loaded)
   await db.transaction(async (tx) => {
     // Another gateway may tell the same: what was told is read again under the lock of the log.
     await lockLog(tx, projectId)
     const events: NewEvent[] = []
-    for (const difference of differences(await listTold(tx, projectId), byId, isCut, tx.now)) {
-      const event = await apply(tx, projectId, difference)
+    for (const difference of differences(await listTold(tx, projectId), byId, tx.now)) {
+      if (!texts.has(difference.id)) continue
+      const event = await apply(tx, projectId, difference, texts.get(difference.id))
       if (event) events.push(event)
     }
     if (events.length > 0) await append(tx, projectId, events)
@@ -65,19 +74,13 @@ async function look({ db, clock, append, readNeeds }: NeedContext, projectId: st
 interface Difference {
   readonly id: string
   readonly step: 'tell' | 'clear' | 'forget'
-  readonly need: Need | undefined
+  readonly need: OpenNeed | undefined
   readonly told: Told | undefined
 }
 
-/** Of a list that is cut nobody knows whether the rest has ended. */
-function differences(
-  told: readonly Told[],
-  needs: ReadonlyMap<string, Need>,
-  isCut: boolean,
-  now: number,
-): Difference[] {
+function differences(told: readonly Told[], needs: ReadonlyMap<string, OpenNeed>, now: number): Difference[] {
   const known = new Map(told.map((one) => [one.id, one]))
-  const ids = isCut ? needs.keys() : new Set([...known.keys(), ...needs.keys()])
+  const ids = new Set([...known.keys(), ...needs.keys()])
   return [...ids].flatMap((id) => {
     const [need, one] = [needs.get(id), known.get(id)]
     const step = nextStep(one, need?.kind, now)
@@ -86,7 +89,7 @@ function differences(
 }
 
 /** Writes a difference, and returns what the log says about it. */
-async function apply(tx: Transaction, projectId: string, { id, step, need, told }: Difference) {
+async function apply(tx: Transaction, projectId: string, { id, step, told }: Difference, need?: Need) {
   if (step === 'tell' && need) {
     await saveTold(tx, projectId, { id, kind: need.kind, agent: need.agent })
     return raisedEvent(need)

@@ -4,17 +4,19 @@
  * `retrying`: a receiver is away. `gate`: recovery has stopped by itself. `parked`: a harness is at a limit. `late`: nobody has taken up a task
  * for long.
  */
-export type NeedKind =
-  | 'input'
-  | 'auth'
-  | 'approval'
-  | 'mail'
-  | 'failing'
-  | 'degraded'
-  | 'retrying'
-  | 'gate'
-  | 'parked'
-  | 'late'
+export type NeedKind = (typeof needKinds)[number]
+export const needKinds = [
+  'input',
+  'auth',
+  'approval',
+  'mail',
+  'failing',
+  'degraded',
+  'retrying',
+  'gate',
+  'parked',
+  'late',
+] as const
 
 /** The thing that a need is about. */
 interface Subject {

@@ -1,8 +1,8 @@
 import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Database } from '../storage/database.ts'
-import { type Need, needIdOf } from './need.ts'
 import { saveSnooze } from './need-store.ts'
+import type { Told } from './telling.ts'
 
 const dayMs = 86_400_000
 /** The longest time that a need can be put off, in ms. */
@@ -16,10 +16,9 @@ const snoozeMsMax = 30 * dayMs
 export async function snoozeNeed(
   db: Database,
   { projectId }: Caller,
-  needs: readonly Need[],
+  need: Pick<Told, 'kind' | 'agent'> | undefined,
   { need: id, until }: { readonly need: string; readonly until: number | null },
 ): Promise<void> {
-  const need = needs.find((one) => needIdOf(one) === id)
   if (!need) {
     throw new Problem('not-found', {
       field: 'need',

@@ -1,5 +1,6 @@
 import { withSecretFiles } from '../client/secret-files.ts'
 import { envToConfig } from '../config.ts'
+import { once } from '../lib/once.ts'
 
 /** An issuer whose tokens are accepted beside keys. */
 export interface Issuer {
@@ -101,18 +102,18 @@ export function createApp(config: Config, options: { readonly log?: Log } = {}):
   let gateway: Gateway | undefined
   let starting: Promise<Gateway> | undefined
   // Loaded with the first start: a program that only verifies wakes does not need it.
-  const open = async (): Promise<Gateway> => {
+  const open = once(async (): Promise<Gateway> => {
     const app = await import('../gateway/app.ts')
     gateway = app.createApp(config, options)
     return gateway
-  }
+  })
   return {
     async start() {
-      starting ??= open()
+      starting = open()
       return (await starting).start()
     },
     async stop() {
-      await (await starting)?.stop()
+      await (await starting?.catch(() => undefined))?.stop()
     },
     get adminKey() {
       if (!gateway) throw new Error('The gateway has not been started.')

@@ -1,22 +1,14 @@
 import { Problem } from '../errors.ts'
-import type { JsonObject } from '../lib/json.ts'
+import type { LogEvent } from '../log/event.ts'
 import { readTriggerEvents } from '../log/event-store.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { readGates } from '../registry/recovery/gate-store.ts'
 import { findRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Transaction } from '../storage/database.ts'
+import type { TurnFacts } from '../turns/facts.ts'
 import { mayStart, type Refusal } from '../turns/may-start.ts'
-import {
-  hasCaps,
-  newTurn,
-  nobody,
-  type Parties,
-  partiesOf,
-  reachedCap,
-  type Turn,
-  type TurnOutcome,
-} from '../turns/turn.ts'
+import { hasCaps, newTurn, partiesOf, reachedCap, type Turn, type TurnCost, type TurnOutcome } from '../turns/turn.ts'
 import { endTurn, insertTurn, recentTurns } from '../turns/turn-store.ts'
 import { findWakeRange, type WakeRange } from '../wakes/store/wake-range.ts'
 import type { RecoveryContext } from './context.ts'
@@ -41,7 +33,7 @@ export async function beginTurn(
   context: RecoveryContext,
   caller: Caller,
   { eventId, route }: TurnInput,
-): Promise<Turn | Refusal> {
+): Promise<Turn | (Refusal & Pick<TurnFacts, 'cap'>)> {
   requireOwnAgent(caller)
   const { id: agentId, projectId } = caller
   return context.db.transaction(async (tx) => {
@@ -50,16 +42,18 @@ export async function beginTurn(
     }
     const { now } = tx
     const wake = await findWakeRange(tx, agentId, eventId)
-    const parties = wake ? await partiesOfWake(tx, caller, wake) : nobody
+    const events = wake ? await eventsOf(tx, caller, wake) : []
+    const parties = partiesOf(events)
     const [recovery, { effective: gate }, recent] = await Promise.all([
       findRecovery(tx, agentId, projectId),
       readGates(tx, projectId, agentId),
       recentTurns(tx, agentId, now),
     ])
-    const isTaken = wake !== undefined && recent.some((turn) => hasTaken(turn, wake))
+    const others = recent.filter((turn) => isOther(turn, wake?.subscriptionId))
+    const isTaken = events.length > 0 && events.every(({ logId }) => others.some((turn) => covers(turn, logId)))
     const cap = hasCaps(gate.settings) ? reachedCap(gate.settings, recent, parties, now) : null
     const verdict = mayStart('run', { now, recovery, isTaken, cap })
-    if (verdict.answer !== 'start') return verdict
+    if (verdict.answer !== 'start') return { ...verdict, cap }
     const { subscriptionId, fromLogId, toLogId } = wake ?? {}
     const turn = newTurn(
       { projectId, agentId, act: 'run', route, eventId, subscriptionId, fromLogId, toLogId, ...parties },
@@ -75,7 +69,7 @@ interface TurnEnd {
   readonly outcome: TurnOutcome
   readonly detail?: string | undefined
   /** What the harness says that the turn has cost. */
-  readonly cost?: JsonObject | undefined
+  readonly cost?: TurnCost | undefined
 }
 
 /** Books the end of a turn. Errors: `forbidden`, `turn-not-found`. */
@@ -93,18 +87,18 @@ export async function reportTurn(
   })
 }
 
-async function partiesOfWake(
+/** The events of a wake that its agent hears of. */
+function eventsOf(
   tx: Transaction,
   { id, projectId }: Caller,
   { trigger, fromLogId, toLogId }: WakeRange,
-): Promise<Parties> {
-  const range = { after: fromLogId - 1, upTo: toLogId, limit: eventsMax }
-  return partiesOf(await readTriggerEvents(tx, projectId, id, trigger, range))
+): Promise<LogEvent[]> {
+  return readTriggerEvents(tx, projectId, id, trigger, { after: fromLogId - 1, upTo: toLogId, limit: eventsMax })
 }
 
-/** True: another program has begun a turn for the same mail, and has not failed. */
-function hasTaken({ act, subscriptionId, outcome, fromLogId, toLogId }: Turn, wake: WakeRange): boolean {
-  if (act !== 'run' || subscriptionId === wake.subscriptionId || fromLogId === null || toLogId === null) return false
-  const isOpen = outcome === null || outcome === 'completed'
-  return isOpen && fromLogId <= wake.fromLogId && toLogId >= wake.toLogId
-}
+/** True: another program has begun it, and it has not failed. */
+const isOther = ({ act, subscriptionId, outcome }: Turn, own: string | undefined): boolean =>
+  act === 'run' && subscriptionId !== own && outcome !== 'failed' && outcome !== 'held'
+
+const covers = ({ fromLogId, toLogId }: Turn, logId: number): boolean =>
+  fromLogId !== null && toLogId !== null && fromLogId <= logId && logId <= toLogId

@@ -1,4 +1,5 @@
 import type { Sweep } from '../lib/sweeper.ts'
+import { endLook, isCalm, justStarted, watch } from '../lib/watchfulness.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Gate } from '../registry/recovery/gate.ts'
@@ -14,7 +15,6 @@ import { unpark } from './parking.ts'
 import { readFacts } from './read-facts.ts'
 import { deferredEvent, gateEvent, pulseEvent, recoveryEvent } from './recovery-event.ts'
 import { isSame, step } from './step.ts'
-import { endLook, isCalm, justStarted, watch } from './watchfulness.ts'
 
 /** The time between two looks, in ms. */
 export const checkEveryMs = 30_000

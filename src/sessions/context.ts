@@ -1,9 +1,10 @@
+import type { SilenceJudge } from '../lib/own-clock.ts'
 import type { Core } from '../log/core.ts'
 import type { Announce } from '../registry/mail/announcement.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { PendingSignal } from '../words/mail.ts'
 
-export interface SessionContext extends Core {
+export interface SessionContext extends Core, SilenceJudge {
   /** How long a session may be silent. */
   readonly timeoutMs: number
   /** Returns the mail that waits for an agent and marks it as delivered, in the transaction that starts its session. Source: S2-11. */

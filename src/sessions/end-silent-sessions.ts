@@ -4,8 +4,6 @@ import { hasEndedBefore, removeEndedSessions } from '../registry/sessions/sessio
 import type { SessionContext } from './context.ts'
 import { dropSilentSession } from './end.ts'
 
-/** Delay of the first pass: while no gateway ran, sessions could give no sign of life. */
-const graceMs = 60_000
 const batchMax = 100
 /** How long an ended session can be read. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
@@ -15,7 +13,6 @@ export function silenceSweep(context: SessionContext): Sweep {
   return {
     name: 'sessions',
     everyMs: 5_000,
-    firstAfterMs: graceMs,
     async run() {
       const ended = await endSilentSessions(context)
       if (ended > 0) context.log.info({ ended }, 'session.timed_out')
@@ -26,9 +23,9 @@ export function silenceSweep(context: SessionContext): Sweep {
 
 /** Ends a batch of silent sessions and removes old ended ones. Safe on several gateways at once. Returns how many it ended. */
 export async function endSilentSessions(context: SessionContext): Promise<number> {
-  const { db, clock, timeoutMs } = context
+  const { db, clock, timeoutMs, silenceUntil } = context
   const now = clock.now()
-  const before = now - timeoutMs
+  const before = silenceUntil(now) - timeoutMs
   let ended = 0
   for (const session of await listSilentSessions(db, before, batchMax)) {
     // Each in its own transaction, so that none waits for the announcements of another.

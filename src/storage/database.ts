@@ -63,6 +63,11 @@ export interface Database extends Reader, AsyncDisposable {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** How many bytes the store takes on its disk. */
   size(): Promise<number>
+  /**
+   * The place that the store is in, after the name of its engine and a colon: that of the last start, `''` where there was none, and the one
+   * that this start makes of it. A copy is in another place.
+   */
+  place(): Promise<{ readonly was: string; readonly is: string }>
   close(): Promise<void>
 }
 

@@ -34,6 +34,8 @@ export const waitedInstants = {
   // The longest snooze.
   'need.snoozed_until': 30 * 24 * 3_600_000,
   'recovery.since': differenceMs,
+  // The longest time for a boot.
+  'recovery.deadline_at': 24 * 3_600_000 + differenceMs,
   'recovery.pulsed_at': differenceMs,
   'recovery.bridge_at': differenceMs,
 } as const satisfies Readonly<Record<`${string}.${string}`, number>>

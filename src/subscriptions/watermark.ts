@@ -1,4 +1,4 @@
-import { lockLog, logBounds } from '../log/event-store.ts'
+import { lockLog } from '../log/event-store.ts'
 import { requireInLog } from '../log/require-in-log.ts'
 import type { Transaction } from '../storage/database.ts'
 
@@ -13,7 +13,7 @@ export async function requireWatermark(
   field = 'sinceLogId',
 ): Promise<void> {
   await lockLog(tx, projectId)
-  requireInLog(await logBounds(tx, projectId), {
+  await requireInLog(tx, projectId, {
     logId: sinceLogId,
     field,
     instead: 'the logId of the last wake that you handled',

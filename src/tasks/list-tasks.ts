@@ -4,7 +4,7 @@ import { walk } from '../lib/walk.ts'
 import type { Reader } from '../storage/database.ts'
 import type { Statement } from '../storage/statement.ts'
 import type { Task } from './task.ts'
-import { type Position, statementsFor } from './task-list-statements.ts'
+import { type Position, statementsFor, type TaskOrder } from './task-list-statements.ts'
 import type { FilterName, TaskFilters } from './task-ranges.ts'
 import { type TaskRow, taskFromRow } from './task-store.ts'
 
@@ -12,6 +12,8 @@ export interface TaskQuery extends TaskFilters {
   /** Tasks of this project. With an agent, an assignee or an originator: their tasks in all projects, unless `isWithin`. */
   readonly projectId: string
   readonly isWithin?: boolean | undefined
+  /** Default: the newest status first. */
+  readonly order?: TaskOrder | undefined
   readonly pageSize: number
   readonly pageToken?: string | undefined
 }
@@ -27,28 +29,38 @@ interface TaskPage {
 /** How many entries of indexes one statement reads: a ms or two. */
 const entriesMax = 1_000
 
-const begin: Position = { statusAt: Number.MAX_SAFE_INTEGER, id: '' }
-const end: Position = { statusAt: -1, id: '' }
+const last: Position = { statusAt: Number.MAX_SAFE_INTEGER, id: '' }
+const first: Position = { statusAt: -1, id: '' }
 
 /**
- * Tasks by their status time, newest first. A page token is a position, not an offset. Where a filter has to look at more tasks than one
+ * Tasks by their status time. A page token is a position, not an offset. Where a filter has to look at more tasks than one
  * statement may read, the list is read and counted in steps, and others go on between them; what changes meanwhile may be counted as it was or
  * as it is. Source: specification §3.1.4.
  * @param entries how many entries of indexes one step reads
  */
 export async function listTasks(db: Reader, query: TaskQuery, entries: number = entriesMax): Promise<TaskPage> {
-  const { agentId, assigneeId, originatorId, contextId, state, statusSince, pageSize, pageToken } = query
+  const {
+    agentId,
+    assigneeId,
+    originatorId,
+    contextId,
+    state,
+    statusSince,
+    pageSize,
+    pageToken,
+    order = 'newest',
+  } = query
   const projectId = (agentId ?? assigneeId ?? originatorId) && !query.isWithin ? undefined : query.projectId
   const given = present({ projectId, agentId, assigneeId, originatorId, contextId, state, statusSince })
-  const list = new TaskList(db, given, entries)
-  const from = pageToken ? readPageToken(pageToken) : begin
+  const list = new TaskList(db, given, { order, entries })
+  const from = pageToken ? readPageToken(pageToken) : list.begin
   const total = await list.count()
-  const rows = await list.newest(from, pageSize + 1)
+  const rows = await list.read(from, pageSize + 1)
   const kept = rows.slice(0, pageSize).map(taskFromRow)
-  const last = kept.at(-1)
+  const end = kept.at(-1)
   return {
     tasks: kept,
-    nextPageToken: rows.length > pageSize && last ? writePageToken(last) : '',
+    nextPageToken: rows.length > pageSize && end ? writePageToken(end) : '',
     totalSize: total,
   }
 }
@@ -60,6 +72,8 @@ interface Steps {
 }
 
 class TaskList {
+  readonly begin: Position
+  readonly #end: Position
   readonly #db: Reader
   readonly #given: object
   readonly #statements: ReturnType<typeof statementsFor>
@@ -67,23 +81,29 @@ class TaskList {
   /** True when one statement may read all entries of the list. */
   #isShort = false
 
-  constructor(db: Reader, given: Partial<Record<FilterName, string | number>>, entries: number) {
+  constructor(
+    db: Reader,
+    given: Partial<Record<FilterName, string | number>>,
+    { order, entries }: { order: TaskOrder; entries: number },
+  ) {
+    this.begin = order === 'newest' ? last : first
+    this.#end = order === 'newest' ? first : last
     this.#db = db
     this.#given = typeof given.contextId === 'string' ? { ...given, beginnerId: beginnerOf(given.contextId) } : given
-    this.#statements = statementsFor(Object.keys(given) as FilterName[])
+    this.#statements = statementsFor(Object.keys(given) as FilterName[], order)
     this.#entries = entries
   }
 
   /** Counts the tasks of the list. */
   async count(): Promise<number> {
     const { byCounters, first, parts } = this.#statements
-    const all = this.#interval(begin, end, this.#entries + 1)
+    const all = this.#interval(this.begin, this.#end, this.#entries + 1)
     const { seen, total } = (await this.#db.get(byCounters ?? first, all))!
     this.#isShort = seen <= this.#entries
     if (byCounters || this.#isShort) return total
     let sum = 0
     for (const { count, edge } of parts) {
-      await this.#walk(begin, { edge, entries: this.#entries }, async (interval) => {
+      await this.#walk(this.begin, { edge, entries: this.#entries }, async (interval) => {
         sum += (await this.#db.get(count, interval))!.total
         return false
       })
@@ -91,11 +111,11 @@ class TaskList {
     return sum
   }
 
-  /** Reads the newest tasks after a position. After `count`. */
-  async newest(after: Position, limit: number): Promise<TaskRow[]> {
+  /** Reads the first tasks after a position. After `count`. */
+  async read(after: Position, limit: number): Promise<TaskRow[]> {
     const { page, isExact, edge, parts } = this.#statements
     if (isExact || this.#isShort) {
-      return this.#db.all(page, { limit, ...this.#interval(after, end, this.#entries * 2) })
+      return this.#db.all(page, { limit, ...this.#interval(after, this.#end, this.#entries * 2) })
     }
     const rows: TaskRow[] = []
     const entries = Math.max(1, Math.floor(this.#entries / parts.length))
@@ -110,9 +130,9 @@ class TaskList {
   #walk(after: Position, { edge, entries }: Steps, read: (interval: object) => Promise<boolean>): Promise<void> {
     return walk(
       after,
-      (from) => this.#db.get(edge, this.#interval(from, end, entries)),
+      (from) => this.#db.get(edge, this.#interval(from, this.#end, entries)),
       // Rows that arrive between the two statements are read too.
-      (from, edge = end) => read(this.#interval(from, edge, entries * 2)),
+      (from, edge = this.#end) => read(this.#interval(from, edge, entries * 2)),
     )
   }
 

@@ -3,7 +3,9 @@ import { totalByCounters } from './task-count-store.ts'
 import { type FilterName, rangesOf, type TaskRange } from './task-ranges.ts'
 import { type TaskRow, taskColumns } from './task-store.ts'
 
-/** A place in a list, newest status first. */
+export type TaskOrder = 'newest' | 'oldest'
+
+/** A place in a list, by the time of the status. */
 export interface Position {
   readonly statusAt: number
   readonly id: string
@@ -19,7 +21,7 @@ interface Count {
 interface ListStatements {
   /** True when every entry of the ranges is in the list. */
   readonly isExact: boolean
-  /** The newest that match in an interval. */
+  /** The first that match in an interval. */
   readonly page: Statement<object, TaskRow>
   /** The total by the counters. undefined: they do not have it. */
   readonly byCounters: Statement<object, Count> | undefined
@@ -41,69 +43,85 @@ interface PartStatements {
 const prepared = new Map<string, ListStatements>()
 
 /** The statements for each combination of filters, so that each is prepared once. */
-export function statementsFor(names: readonly FilterName[]): ListStatements {
-  const shape = names.join()
+export function statementsFor(names: readonly FilterName[], order: TaskOrder): ListStatements {
+  const shape = [order, ...names].join()
   const known = prepared.get(shape)
   if (known) return known
-  const made = statementsOf(names)
+  const made = statementsOf(names, orders[order])
   prepared.set(shape, made)
   return made
 }
 
-function statementsOf(names: readonly FilterName[]): ListStatements {
-  const ranges = rangesOf(names).map(({ within, also }) => ({ within: [...within, after], also }))
-  const intervals = ranges.map(({ within, also }) => ({ within: [...within, upTo], also }))
+function statementsOf(names: readonly FilterName[], order: Order): ListStatements {
+  const ranges = rangesOf(names).map(({ within, also }) => ({ within: [...within, order.after], also }))
+  const intervals = ranges.map(({ within, also }) => ({ within: [...within, order.upTo], also }))
   const isExact = ranges.every(({ also }) => also.length === 0)
   return {
     isExact,
     page: statement(sql`select ${taskColumns} from task
-      where id in (${unionOf(isExact ? ranges.map(newestIn) : intervals.map(newestMatches))}) ${newestFirst} ${limited}`),
+      where id in (${unionOf(isExact ? ranges.map((one) => firstIn(one, order)) : intervals.map((one) => firstMatches(one, order)))}) ${order.by} ${limited}`),
     byCounters: totalByCounters(names, !isExact),
-    first: statement(countOf(sql`${unionOf(ranges.map(matchesIn))} limit ${entries}`)),
-    edge: newestEdge(ranges),
+    first: statement(countOf(sql`${unionOf(ranges.map((one) => matchesIn(one, order)))} limit ${entries}`)),
+    edge: firstEdge(ranges, order),
     parts: ranges.map((range, index) => ({
-      count: statement(countOf(matchesIn(intervals[index]!))),
-      edge: newestEdge([range]),
+      count: statement(countOf(matchesIn(intervals[index]!, order))),
+      edge: firstEdge([range], order),
     })),
   }
 }
 
-const newestFirst = sql`order by status_at desc, id desc`
+interface Order {
+  readonly by: SQL
+  readonly after: SQL
+  readonly upTo: SQL
+}
+
+const orders: Record<TaskOrder, Order> = {
+  newest: orderOf(sql`order by status_at desc, id desc`, sql`<`, sql`>=`),
+  oldest: orderOf(sql`order by status_at, id`, sql`>`, sql`<=`),
+}
+
+function orderOf(by: SQL, after: SQL, upTo: SQL): Order {
+  return {
+    by,
+    after: sql`(status_at, id) ${after} (${p('statusAt')}, ${p('id')})`,
+    upTo: sql`(status_at, id) ${upTo} (${p('edgeAt')}, ${p('edgeId')})`,
+  }
+}
+
 const entries = sql`cast(${p('entries')} as bigint)`
-const after = sql`(status_at, id) < (${p('statusAt')}, ${p('id')})`
-const upTo = sql`(status_at, id) >= (${p('edgeAt')}, ${p('edgeId')})`
 
 const allOf = (terms: readonly SQL[]): SQL => sql.join([...terms], sql` and `)
 const unionOf = (parts: readonly SQL[]): SQL => sql.join([...parts], sql` union all `)
 
-function newestIn(range: TaskRange): SQL {
-  return sql`select id from (select id from task where ${allOf(range.within)} ${newestFirst} ${limited}) as newest`
+function firstIn(range: TaskRange, { by }: Order): SQL {
+  return sql`select id from (select id from task where ${allOf(range.within)} ${by} ${limited}) as found`
 }
 
-/** The entries are in their order: the first that match are the newest. No filter is inside, so only the index of the range finds them. */
-function newestMatches(range: TaskRange): SQL {
-  return sql`select id from (select id from (${entriesIn(range)}) as entry where matches = 1 ${limited}) as newest`
+/** The entries are in their order: the first that match are the first of the list. No filter is inside, so only the index of the range finds them. */
+function firstMatches(range: TaskRange, order: Order): SQL {
+  return sql`select id from (select id from (${entriesIn(range, order)}) as entry where matches = 1 ${limited}) as found`
 }
 
-function matchesIn(range: TaskRange): SQL {
-  return sql`select matches from (${entriesIn(range)}) as entry`
+function matchesIn(range: TaskRange, order: Order): SQL {
+  return sql`select matches from (${entriesIn(range, order)}) as entry`
 }
 
-function entriesIn(range: TaskRange): SQL {
+function entriesIn(range: TaskRange, { by }: Order): SQL {
   const matches = range.also.length === 0 ? sql`1` : sql`case when ${allOf(range.also)} then 1 else 0 end`
-  return sql`select id, ${matches} as matches from task where ${allOf(range.within)} ${newestFirst} limit ${entries}`
+  return sql`select id, ${matches} as matches from task where ${allOf(range.within)} ${by} limit ${entries}`
 }
 
 function countOf(matches: SQL): SQL {
   return sql`select count(*) as "seen", cast(coalesce(sum(matches), 0) as bigint) as "total" from (${matches}) as counted`
 }
 
-function newestEdge(ranges: readonly TaskRange[]): Statement<object, Position> {
-  return statement(sql`select status_at as "statusAt", id from (${unionOf(ranges.map(edgeOf))}) as edges
-    ${newestFirst} limit 1`)
+function firstEdge(ranges: readonly TaskRange[], order: Order): Statement<object, Position> {
+  return statement(sql`select status_at as "statusAt", id from (${unionOf(ranges.map((one) => edgeOf(one, order)))}) as edges
+    ${order.by} limit 1`)
 }
 
-function edgeOf(range: TaskRange): SQL {
-  return sql`select status_at, id from (select status_at, id from task where ${allOf(range.within)} ${newestFirst}
+function edgeOf(range: TaskRange, { by }: Order): SQL {
+  return sql`select status_at, id from (select status_at, id from task where ${allOf(range.within)} ${by}
     limit 1 offset ${entries} - 1) as last`
 }

@@ -86,7 +86,7 @@ function loadLibraries() {
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]).catch((cause: unknown) => {
     throw new Error(
-      'ROUSE_OTLP_ENDPOINT: the libraries of OpenTelemetry are not installed. Install Rouse without --omit=optional.',
+      'The libraries of OpenTelemetry are not installed. Install Rouse without --omit=optional, or set ROUSE_OTLP_ENDPOINT=off.',
       { cause },
     )
   })

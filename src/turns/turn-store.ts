@@ -1,12 +1,11 @@
 import { ulidFloor } from '../lib/ids.ts'
-import type { JsonObject } from '../lib/json.ts'
 import type { RecoverySettings } from '../registry/recovery/gate.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { stepRows } from '../storage/delete-in-batches.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { ReachedCap } from './facts.ts'
-import { dayMs, hasCaps, nobody, type Parties, reachedCap, type Turn, type TurnOutcome } from './turn.ts'
+import { dayMs, hasCaps, nobody, type Parties, reachedCap, type Turn, type TurnCost, type TurnOutcome } from './turn.ts'
 
 type Row = Omit<Turn, 'senders' | 'cost'> & { senders: string; cost: string | null }
 
@@ -90,7 +89,7 @@ export async function endTurn(
     outcome,
     detail,
     cost,
-  }: { readonly outcome: TurnOutcome; readonly detail: string | null; readonly cost: JsonObject | null },
+  }: { readonly outcome: TurnOutcome; readonly detail: string | null; readonly cost: TurnCost | null },
 ): Promise<boolean> {
   const said = { outcome, detail, cost: cost && JSON.stringify(cost) }
   return (await tx.run(end, { agentId, id, ...said, now: tx.now })) > 0
@@ -140,6 +139,6 @@ function fromRow({ senders, cost, ...row }: Row): Turn {
   return {
     ...row,
     senders: JSON.parse(senders) as string[],
-    cost: cost === null ? null : (JSON.parse(cost) as JsonObject),
+    cost: cost === null ? null : (JSON.parse(cost) as TurnCost),
   }
 }

@@ -1,5 +1,4 @@
 import { newUlid } from '../lib/ids.ts'
-import type { JsonObject } from '../lib/json.ts'
 import type { LogEvent } from '../log/event.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { RecoverySettings } from '../registry/recovery/gate.ts'
@@ -9,6 +8,14 @@ import type { Act } from './rule.ts'
 /** The end of a turn, as far as its program says it. */
 export const turnOutcomes = ['completed', 'failed', 'held', 'unknown'] as const
 export type TurnOutcome = (typeof turnOutcomes)[number]
+
+/** The cost of a turn, from the record of its harness: never from the words of its model. */
+export interface TurnCost {
+  readonly model?: string | undefined
+  readonly inputTokens?: number | undefined
+  readonly outputTokens?: number | undefined
+  readonly durationMs?: number | undefined
+}
 
 /** Whose mail a turn is about. */
 export interface Parties {
@@ -38,7 +45,7 @@ export interface Turn extends Parties {
   readonly detail: string | null
   readonly endedAt: number | null
   /** What the harness says that it cost. */
-  readonly cost: JsonObject | null
+  readonly cost: TurnCost | null
 }
 
 /** What is known of a turn when it begins. */

@@ -36,9 +36,6 @@ export interface WebhookTools {
   readonly timeoutMs: number
 }
 
-/** A stop lets the request in flight finish: if it were cut, the receiver would get it twice. */
-const graceMs = 2_000
-
 class AnotherTry extends Error {}
 
 /** Attempts until the retry policy has a result, and continues where an earlier process stopped. */
@@ -155,7 +152,9 @@ export async function tryInPlace(
     const startedAt = clock.now()
     let answer: OutboundResponse
     try {
-      answer = await tools.outbound.post({ url, headers, body, timeoutMs, signal, graceMs, payer: subscription })
+      // A stop lets it finish: if it were cut, the receiver would get it twice.
+      const times = { timeoutMs, signal, graceMs: timeoutMs }
+      answer = await tools.outbound.post({ url, headers, body, ...times, payer: subscription })
     } catch (error) {
       const tried = triedInVain(tools, subscription, error, startedAt)
       if (tried !== 'no-room') prompt = tried.attempt.durationMs < promptMs

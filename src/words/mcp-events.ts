@@ -51,6 +51,7 @@ export const mcpEventTtl = { default: 24 * 3_600_000, min: 60_000, max: 30 * 24 
 /** The most bytes of the body of one event. Receivers refuse a larger one with 413. */
 export const mcpEventBytesMax = 262_144
 
+const cursorMax = 200
 const cursorPattern = /^\d{1,16}\.[^\0]{1,64}$/
 
 /** Returns a position in the log of a project as a client keeps it: opaque, and safe to store. */
@@ -60,6 +61,7 @@ export function mcpEventCursor(projectId: string, logId: number): string {
 
 /** Returns the logId of a cursor; undefined: it is none of this project. */
 export function logIdOfCursor(cursor: string, projectId: string): number | undefined {
+  if (cursor.length > cursorMax) return undefined
   const text = Buffer.from(cursor, 'base64url').toString()
   if (!cursorPattern.test(text) || text.slice(text.indexOf('.') + 1) !== projectId) return undefined
   const logId = Number(text.slice(0, text.indexOf('.')))

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { SetClock } from '../support/set-clock.ts'
 
 const ask = (gateway: TestGateway, agent: TestAgent | undefined, method: string, body?: object) =>
   gateway.call(method, '/v1/claims', body, agent ? { key: agent.key } : {})
@@ -229,4 +230,18 @@ test('claims count as stored bytes of the agent that makes them; renewing a clai
   expect(answer.body).toMatchObject({ code: 'quota-exceeded', limitName: 'bytesStored' })
   expect((await claim(gateway, donna, 'issue-0')).body.outcome).toBe('renewed')
   expect((await claim(gateway, mike, 'issue-10')).status).toBe(201)
+})
+
+// S4-8
+test('hours that the machine slept are no silence of the owner, who has a minute to renew', async () => {
+  const clock = new SetClock()
+  await using gateway = await startGateway({ overrides: { clock, steady: () => clock.steady.now() } })
+  const [donna, mike] = [await gateway.addAgent('donna'), await gateway.addAgent('mike')]
+  await claim(gateway, donna, 'issue-7')
+  clock.steady.advance(2 * 60_000)
+  clock.set(7 * hours)
+  expect((await claim(gateway, mike, 'issue-7')).status).toBe(409)
+  expect((await list(gateway, mike)).claims).toMatchObject([{ ref: 'issue-7', stale: false }])
+  clock.steady.advance(80_000)
+  expect((await claim(gateway, mike, 'issue-7')).body).toMatchObject({ outcome: 'taken_over' })
 })

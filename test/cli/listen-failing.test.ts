@@ -57,7 +57,15 @@ describe('a command of rouse listen --exec that fails', () => {
     // Far beyond the four tries of a receiver that asks for no more.
     await advanceUntil(clock, 60_000, runs, (count) => count >= 7)
     expect(terminal.stderr().match(/comes again: ever more rarely, for up to 6 hours \(--retry-for\)/g)).toHaveLength(1)
-    expect(await ownOf(gateway, donna)).toMatchObject({ status: 'active', failedInARow: 0 })
+    const { status, failedInARow, retrying } = await until(
+      () => ownOf(gateway, donna),
+      (own) => own.retrying !== undefined,
+    )
+    expect({ status, failedInARow, error: retrying.error }).toEqual({
+      status: 'active',
+      failedInARow: 0,
+      error: `failed: ended with exit code 7: quota is used up (task ${task.id} from @operator)`,
+    })
     expect((await taskOf(gateway, task.id)).state).toBe('submitted')
     become('true')
     await advanceUntil(clock, 60_000, terminal.stderr, (text) => text.includes('the command has succeeded now'))
@@ -124,6 +132,68 @@ describe('a command of rouse listen --exec that fails', () => {
     await advanceUntil(clock, 1_000, terminal.stderr, (text) => text.includes('is given up'))
     await stop(terminal)
     expect(await taskOf(gateway, handed.id)).toMatchObject({ state: 'submitted', assignee: '@donna' })
+  })
+})
+
+describe('a text that makes the command fail', () => {
+  const poisoned =
+    'input=$(cat); case "$input" in *poison*) echo "context too long" >&2; exit 1;; esac; echo "$ROUSE_SUBJECT" >> '
+
+  test('waits alone: after three failures what others have sent is handed over, and nothing else is moved to failed', async () => {
+    const clock = new FakeClock(Date.now())
+    await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
+    const donna = await gateway.addAgent('donna')
+    const mallory = await gateway.addAgent('mallory')
+    const done = join(mkdtempSync(join(tmpdir(), 'rouse-failing-')), 'done')
+    const { command, runs } = changeable(`${poisoned}${done}`)
+    const terminal = listen(gateway, donna, '--exec', command)
+    await terminal.until(/Listening to/)
+    const bad = await gateway.send('donna', 'poison', { key: mallory.key })
+    const good = [await gateway.send('donna', 'honest one'), await gateway.send('donna', 'honest two')]
+    const read = () => {
+      try {
+        return readFileSync(done, 'utf8').trim().split('\n')
+      } catch {
+        return []
+      }
+    }
+    await advanceUntil(clock, 1_000, read, (lines) => lines.length === 2)
+    expect(read()).toEqual(['honest one', 'honest two'])
+    expect(runs()).toBeLessThanOrEqual(6)
+    await terminal.until(
+      /fails \(ended with exit code 1: context too long \(task \S+ from @mallory\)\): it is tried again alone/,
+    )
+    for (const { id } of [bad, ...good]) expect((await taskOf(gateway, id)).state).toBe('submitted')
+    await stop(terminal)
+    // The next listener gets it again.
+    const before = runs()
+    const again = listen(gateway, donna, '--exec', command)
+    await advanceUntil(clock, 1_000, runs, (count) => count > before)
+    await stop(again)
+  })
+
+  test('in a digest, it fails alone: the other tasks are worked on, and stay as they are', async () => {
+    const clock = new FakeClock(Date.now())
+    await using gateway = await startGateway({ overrides: { clock, random: () => 0 } })
+    const donna = await gateway.addAgent('donna')
+    const mallory = await gateway.addAgent('mallory')
+    const done = join(mkdtempSync(join(tmpdir(), 'rouse-failing-')), 'done')
+    const { command } = changeable(`${poisoned}${done}`)
+    const first = listen(gateway, donna, '--retry-for', '0', '--exec', command)
+    await first.until(/Listening to/)
+    await stop(first)
+    const texts = ['honest one', 'poison', 'honest two', 'honest three']
+    const sent = []
+    for (const text of texts) sent.push(await gateway.send('donna', text, { key: mallory.key }))
+    const { subscriptionId } = await ownOf(gateway, donna)
+    await gateway.call('POST', `/v1/wake-subscriptions/${subscriptionId}/resync`, { sinceLogId: 0 }, donna)
+    const terminal = listen(gateway, donna, '--retry-for', '0', '--window', '1', '--exec', command)
+    await terminal.until(/wake\/digest/)
+    await advanceUntil(clock, 1_000, terminal.stderr, (text) => text.includes('it is tried again alone'))
+    const states = await Promise.all(sent.map(async ({ id }) => (await taskOf(gateway, id)).state))
+    expect(states).toEqual(['submitted', 'submitted', 'submitted', 'submitted'])
+    expect(new Set(readFileSync(done, 'utf8').trim().split('\n')).size).toBe(3)
+    await stop(terminal)
   })
 })
 

@@ -97,3 +97,22 @@ test('the example script takes what a digest had no room for, and answers neithe
   expect((await once(child, 'exit'))[0]).toBe(0)
   expect((await completed(gateway, id)).artifacts).toMatchObject([{ parts: [{ text: '3 words' }] }])
 })
+
+test('a text that makes the harness fail stops no other task of the example script, which says at its end that one failed', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('donna')
+  const tasks = []
+  for (const text of ['one', 'poison', 'two']) {
+    const { id } = await gateway.send('donna', text)
+    tasks.push((await gateway.call('GET', `/v1/tasks/${id}`)).body)
+  }
+  const env = { ...environment(gateway, donna), ROUSE_EVENT_TYPE: 'wake/digest' }
+  const harness = 'in=$(cat); case "$in" in *poison*) exit 3;; esac; echo well'
+  const child = spawn(script, ['sh', '-c', harness], { env, stdio: ['pipe', 'ignore', 'inherit'] })
+  child.stdin.end(JSON.stringify({ messages: [], tasks }))
+  expect((await once(child, 'exit'))[0]).toBe(3)
+  const states = await Promise.all(
+    tasks.map(async ({ id }) => (await gateway.call('GET', `/v1/tasks/${id}`)).body.state),
+  )
+  expect(states).toEqual(['completed', 'working', 'completed'])
+})

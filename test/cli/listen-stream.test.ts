@@ -213,7 +213,10 @@ describe('rouse listen --exec', () => {
       (one) => one?.outcome === 'delivered',
     )
     expect(linesOf(file)).toEqual(['hard', 'hard'])
-    expect(delivery.attempts).toMatchObject([{ error: 'failed', response: 'ended with exit code 7' }, { error: null }])
+    expect(delivery.attempts).toMatchObject([
+      { error: 'failed', response: expect.stringMatching(/^ended with exit code 7 \(task \S+ from @operator\)$/) },
+      { error: null },
+    ])
     await stop(terminal)
   })
 

@@ -45,3 +45,23 @@ test('snooze names what it does not find, and does nothing', async () => {
   expect(stderr).toContain('Nothing with the id nothing waits for a person')
   expect((await run(['snooze', 'nothing', 'long'], env)).code).toBe(2)
 })
+
+test('needs shows a few of each agent, says how many more there are, and lists them all', async () => {
+  await using gateway = await startGateway()
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey }
+  const [eve, bob] = [await gateway.addAgent('eve'), await gateway.addAgent('bob')]
+  const say = ({ key }: { key: string }, subject: string) =>
+    gateway.call('POST', '/v1/messages', { to: '@operator', subject }, { key })
+  const ids: string[] = []
+  for (let n = 1; n <= 12; n++) ids.push((await say(eve, `mail ${n}.`)).body.messageId)
+  await say(bob, 'URGENT')
+  const { stdout } = await run(['needs'], env)
+  expect(stdout).toMatch(/ mail 5\.\n.*@bob .* URGENT\nand 7 more \(mail\) of @eve: rouse needs --agent @eve\n/)
+  expect(stdout).not.toContain('mail 6.')
+  const all = await run(['needs', '--agent', '@eve'], env)
+  expect(all.stdout).toMatch(/ mail 1\.\n[\s\S]* mail 12\.\n\n/)
+  expect(all.stdout).not.toContain('URGENT')
+  expect(JSON.parse((await run(['needs', '--json'], env)).stdout)).toMatchObject({ total: { mail: 13 }, atLeast: [] })
+  expect((await run(['snooze', ids[11]!, '1h'], env)).code).toBe(0)
+  expect((await run(['needs', '--agent', 'eve'], env)).stdout).toContain('Put off: 1.')
+})

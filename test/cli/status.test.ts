@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { readVersion } from '../../src/lib/version.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { besideStore } from '../support/store.ts'
@@ -46,6 +47,21 @@ test('status shows on one screen of 80 columns what needs a person', async () =>
     agents: [{ agent: '@donna' }, { agent: '@mike' }],
     waitingCount: 2,
   })
+})
+
+test('status counts all tasks that wait, and shows those that have waited the longest', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { messagesPerMinute: 0, requestsPerMinute: 0 } })
+  const asks = await gateway.send('donna', 'The oldest')
+  await gateway.move(donna, asks.id, 'input-required', { message: 'Where?' })
+  await clock.advance(60_000)
+  for (let n = 0; n < 1_001; n++) await gateway.send('donna', `Task ${n}`)
+  const { stdout } = await run(['status'], as(gateway))
+  expect(stdout).toMatch(/waiting: +1002 tasks, /)
+  expect(stdout).toMatch(/ The oldest\n.* Task 0\n.* Task 1\n.* Task 2\n.* Task 3\n/)
+  expect(JSON.parse((await run(['status', '--json'], as(gateway))).stdout)).toMatchObject({ waitingCount: 1_002 })
 })
 
 test('status of a gateway that is not ready says what it lacks, and exits with 1', async () => {

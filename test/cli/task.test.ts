@@ -53,6 +53,20 @@ test('task move reads the version first and hands in message and artifact', asyn
   })
 })
 
+test('task cancel ends a task', async () => {
+  await using gateway = await startStubGateway({
+    'GET /v1/tasks/:id': { json: review },
+    'POST /v1/tasks/:id/transitions': { json: task({ state: 'canceled', version: 8 }) },
+  })
+  const { stdout } = await run(['task', 'cancel', 't1', '--message', 'no need', '--url', gateway.url])
+  expect(gateway.last().body).toEqual({
+    to: 'canceled',
+    expectedVersion: review.version,
+    message: { parts: [{ text: 'no need' }] },
+  })
+  expect(stdout).toContain('is canceled')
+})
+
 test('task move --version does not read', async () => {
   await using gateway = await startStubGateway({ 'POST /v1/tasks/:id/transitions': { json: task() } })
   const { code } = await run(['task', 'move', 't1', 'working', '--version', '3', '--url', gateway.url])

@@ -24,9 +24,12 @@ test.each([
 ])('a report is made again to %s, and the work is done once', async (_what, failure) => {
   const { gateway, reports } = gatewayThat([failure])
   let count = 0
-  const work = new WakeWork(gateway, 1, async () => {
-    count++
-    return { step: 'delivered' }
+  const work = new WakeWork(gateway, {
+    concurrency: 1,
+    work: async () => {
+      count++
+      return { step: 'delivered' }
+    },
   })
   work.add(wake)
   await until(
@@ -40,7 +43,7 @@ test.each([
 
 test('a report that is refused for good, or at the end, is made once', async () => {
   const forGood = gatewayThat([new Refused({ status: 401 })])
-  const work = new WakeWork(forGood.gateway, 1, async () => ({ step: 'delivered' }))
+  const work = new WakeWork(forGood.gateway, { concurrency: 1, work: async () => ({ step: 'delivered' }) })
   work.add(wake)
   await until(
     () => forGood.reports.length,
@@ -50,7 +53,7 @@ test('a report that is refused for good, or at the end, is made once', async () 
   expect(forGood.reports.length).toBe(1)
 
   const atTheEnd = gatewayThat([new Refused({ status: 503 }), new Refused({ status: 503 })])
-  const last = new WakeWork(atTheEnd.gateway, 1, async () => ({ step: 'delivered' }))
+  const last = new WakeWork(atTheEnd.gateway, { concurrency: 1, work: async () => ({ step: 'delivered' }) })
   last.add(wake)
   await last.stop()
   expect(atTheEnd.reports.length).toBe(1)

@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
@@ -22,11 +25,12 @@ test('watch shows what waits for a person, and again when that changes', async (
 })
 
 test('watch outlives a gateway that is away: it looks again when the stream is back', async () => {
-  const nothing = { json: { needs: [], more: false } }
+  const nothing = { json: { needs: [], folded: [], total: {}, atLeast: [], nextPageToken: '', more: false } }
   const answers = [nothing, problem(503, 'unavailable', 'Stopping'), problem(429, 'rate-limited', 'Slow down')]
   let opened = 0
   await using gateway = await startStubGateway({
-    'GET /v1/needs': () => answers.shift() ?? { json: { needs: [], more: true } },
+    'GET /v1/needs': () =>
+      answers.shift() ?? { json: { needs: [], folded: [], total: {}, atLeast: [], nextPageToken: '', more: true } },
     'GET /v1/events': (_request, response) => {
       opened++
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -52,6 +56,32 @@ test('watch outlives a gateway that is away: it looks again when the stream is b
   expect(terminal.stderr()).toContain('connecting again')
   terminal.interrupt()
   expect(await terminal.code).toBe(130)
+})
+
+test('watch tells of a need of another agent, and of more of one that has many, however many there are', async () => {
+  await using gateway = await startGateway()
+  const [eve, bob] = [await gateway.addAgent('eve'), await gateway.addAgent('bob')]
+  const say = ({ key }: { key: string }, subject: string) =>
+    gateway.call('POST', '/v1/messages', { to: '@operator', subject }, { key })
+  for (let n = 0; n < 130; n++) await say(eve, `n${n}`)
+  const bin = mkdtempSync(join(tmpdir(), 'rouse-notify-'))
+  const told = join(bin, 'told')
+  writeFileSync(join(bin, 'notify-send'), `#!/bin/sh\necho "$@" >> ${told}\n`, { mode: 0o755 })
+  const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey, PATH: `${bin}:${process.env.PATH}` }
+  const terminal = start(['watch', '--notify'], env)
+  await terminal.until(/and 125 more \(mail\) of @eve/)
+  await say(bob, 'URGENT')
+  await terminal.until(/@bob .*URGENT/)
+  await say(eve, 'once more')
+  await terminal.until(/and 126 more \(mail\) of @eve/)
+  const texts = await until(
+    () => (existsSync(told) ? readFileSync(told, 'utf8') : ''),
+    (text) => text.includes('126'),
+  )
+  expect(texts).toMatch(/-- @bob wrote to the operator URGENT\n.*-- @eve wrote to the operator and 126 more\n$/)
+  terminal.interrupt()
+  await terminal.code
+  rmSync(bin, { recursive: true })
 })
 
 test('watch with a wrong key says so, and ends', async () => {

@@ -139,3 +139,29 @@ test('who says of an agent without a session that it has none, and when its key 
   const present = await gateway.call('GET', '/v1/agents/donna')
   expect(present.body.lastSeenAt >= present.body.session.lastSeenAt).toBe(true)
 })
+
+test('who says how many routes start a turn for the same mail', async () => {
+  const sub = (subscriptionId: string, overlaps: string[]) => ({
+    subscriptionId,
+    agentIdentity: '@donna',
+    harnessTarget: 'bridge-daemon',
+    status: 'active',
+    overlaps,
+  })
+  const donna = {
+    handle: '@donna',
+    displayName: 'Donna',
+    session: null,
+    presence: { state: 'unknown' },
+    lastSeenAt: null,
+  }
+  await using gateway = await startStubGateway({
+    'GET /v1/agents': { json: { agents: [donna], nextPageToken: '' } as never },
+    'GET /v1/claims': { json: { claims: [], nextPageToken: '' } },
+    'GET /v1/tasks': { json: { tasks: [], nextPageToken: '', totalSize: 0 } },
+    'GET /v1/wake-subscriptions': {
+      json: { subscriptions: [sub('a', ['b']), sub('b', ['a'])], nextPageToken: '' } as never,
+    },
+  })
+  expect((await run(['who', '--url', gateway.url])).stdout).toContain('active, 2 routes')
+})

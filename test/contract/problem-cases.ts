@@ -50,6 +50,15 @@ export const problemCases: readonly FixtureCase[] = [
     method: 'DELETE',
     path: `/v1/permissions/${nobody}`,
   })),
+  problem('turn-not-found', 'No such turn, or not yours.', async ({ gateway }) => {
+    const donna = await gateway.addAgent('donna')
+    return {
+      method: 'POST',
+      path: '/v1/turns/01J00000000000000000000000/end',
+      body: { outcome: 'failed' },
+      key: donna.key,
+    }
+  }),
   problem('message-not-found', 'No such message, or not yours.', () => get(`/v1/messages/MESSAGE:${nobody}`)),
   problem('task-not-found', 'No such task, or not yours.', () => get(`/v1/tasks/${nobody}`)),
   problem('task-finished', 'A finished task takes no artifacts.', async (world) => {

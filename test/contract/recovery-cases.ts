@@ -36,6 +36,15 @@ const recoveryExchanges = together<Scene>(
       await play({ ...world, donna })
     }),
   [
+    rest('turns/begin', 'A program of the agent asks before it begins a turn for a wake.', ({ donna }) =>
+      ask('POST', '/v1/turns', { eventId: '01J00000000000000000000000', route: 'codex' }, donna),
+    ),
+    rest('turns/list', 'The account of turns.', () => get('/v1/turns?agent=donna')),
+    rest('turns/end', 'The turn has ended, and its harness says what it cost.', async ({ gateway, donna }) => {
+      const { body } = await gateway.call('GET', '/v1/turns?agent=donna')
+      const cost = { model: 'some-model', inputTokens: 12_000, outputTokens: 300 }
+      return ask('POST', `/v1/turns/${body.turns[0].turnId}/end`, { outcome: 'completed', cost }, donna)
+    }),
     rest('recovery/gate', 'What recovery may do in a new project.', () => get('/v1/gate')),
     rest(
       'recovery/gate-change',

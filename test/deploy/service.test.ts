@@ -28,7 +28,7 @@ test('every variable that it names is a setting, and no secret is in it', () => 
 })
 
 test('a stop has as long as the gateway may need, and V8 may compile', () => {
-  expect(valuesOf('TimeoutStopSec')).toEqual(['30'])
+  expect(valuesOf('TimeoutStopSec')).toEqual(['45'])
   expect(valuesOf('MemoryDenyWriteExecute')).toEqual([])
 })
 

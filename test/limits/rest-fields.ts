@@ -9,6 +9,7 @@ interface Schema {
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly not?: object
+  readonly isFlag?: boolean
   readonly maxLength?: number
   readonly maxItems?: number
   readonly maximum?: number
@@ -65,7 +66,7 @@ function fieldsOf(schema: Schema, name: string): [string, string | undefined][] 
     case 'null':
       return []
     case 'string':
-      return [[name, boundOfText(schema)]]
+      return schema.isFlag ? [] : [[name, boundOfText(schema)]]
     case 'integer':
     case 'number':
       return [[name, schema.maximum === undefined ? undefined : `up to ${whole(schema.maximum)}`]]

@@ -50,6 +50,7 @@ function counting(db: Database): { db: Database; counted: Counted } {
       return db.transaction((tx) => work(writing(tx)))
     },
     size: () => db.size(),
+    place: () => db.place(),
     close: () => db.close(),
     [Symbol.asyncDispose]: () => db.close(),
   }

@@ -55,8 +55,42 @@ test('SIGTERM lets a wake in flight finish, and later wakes arrive after the res
   expect(wakes.map(({ body }) => body.payload.taskId)).toEqual(tasks.map(({ id }) => id))
 })
 
-test('SIGTERM does not wait for a receiver that never answers', async () => {
+test('a receiver that needs three seconds gets its wake once across a stop', async () => {
   await using gateway = await startProcessGateway()
+  await using receiver = await startReceiver((_wake, res) => void setTimeout(() => res.end(), 3_000))
+  const donna = await gateway.addAgent('@donna')
+  const { id } = await gateway.subscribe(donna, receiver.url)
+  await gateway.send(donna, 'one')
+  await receiver.waitFor(1)
+  expect((await stop(gateway, 'SIGTERM')).exit).toMatchObject({ code: 0 })
+  await gateway.restart()
+
+  receiver.respond(200)
+  await gateway.send(donna, 'two')
+  await receiver.waitFor(2)
+  const deliveries = await until(
+    async () => (await gateway.call('GET', `/v1/wake-subscriptions/${id}/deliveries`)).body.deliveries,
+    (found) => found.length === 2 && found[0].outcome === 'delivered',
+  )
+  expect(deliveries).toMatchObject([{ attempts: [{ status: 200 }] }, { attempts: [{ status: 200 }] }])
+  expect(receiver.wakes).toHaveLength(2)
+})
+
+test('a second signal ends it at once, whatever is in flight', async () => {
+  await using gateway = await startProcessGateway()
+  await using receiver = await startReceiver(() => {})
+  const donna = await gateway.addAgent('@donna')
+  await gateway.subscribe(donna, receiver.url)
+  await gateway.send(donna, 'one')
+  await receiver.waitFor(1)
+  gateway.signal('SIGTERM')
+  await untilRefused(gateway)
+  gateway.signal('SIGTERM')
+  expect(await gateway.exited).toMatchObject({ code: 143 })
+})
+
+test('SIGTERM gives a receiver that never answers the time of one attempt', async () => {
+  await using gateway = await startProcessGateway({ ROUSE_WEBHOOK_TIMEOUT: '2' })
   await using receiver = await startReceiver(() => {})
   const donna = await gateway.addAgent('@donna')
   const { id } = await gateway.subscribe(donna, receiver.url)

@@ -54,7 +54,7 @@ const reports: readonly (readonly [string, (world: Simulation) => void, string, 
     },
     'nudge cleared',
   ],
-  // N1, R22, R30: a text became the answer to a question.
+  // D52, N1, R22, R30: a text became the answer to a question.
   [
     'a dialog is open: nothing is sent into it, and others are told once',
     (w) => {

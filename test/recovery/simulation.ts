@@ -1,6 +1,6 @@
+import { isCalm, justStarted, watch } from '../../src/lib/watchfulness.ts'
 import { isStale } from '../../src/recovery/decide.ts'
 import { step } from '../../src/recovery/step.ts'
-import { isCalm, justStarted, watch } from '../../src/recovery/watchfulness.ts'
 import type { Recovery } from '../../src/registry/recovery/recovery.ts'
 import type { Session } from '../../src/registry/sessions/session.ts'
 import type { Facts } from '../../src/turns/facts.ts'

@@ -40,7 +40,7 @@ test('a program asks before it begins a turn; the account has it, whatever its e
   const { threadId } = await mail(gateway, lola, 'x')
   const [wake] = await reader.waitFor(1)
   const answer = await ask(gateway, donna, wake!.eventId)
-  expect(answer).toEqual({ answer: 'start', turnId: expect.any(String), rule: null, why: null, until: null })
+  expect(answer).toEqual({ answer: 'start', turnId: expect.any(String), rule: null, why: null, cap: null, until: null })
   const about = { agent: '@donna', act: 'run', route: 'exec', subscriptionId: id, eventId: wake!.eventId }
   expect(await turnsOf(gateway)).toMatchObject([{ ...about, senders: ['@lola'], threadId, outcome: null }])
   const cost = { model: 'some-model', inputTokens: 12_000, outputTokens: 300 }
@@ -114,7 +114,7 @@ test('two agents that answer each other end at the cap, and others still have th
   }
   for (let n = 1; n <= 3; n++) expect((await ask(gateway, donna, await next(lola, `ping ${n}`))).answer).toBe('start')
   const withheld = await ask(gateway, donna, await next(lola, 'ping 4'))
-  expect(withheld).toMatchObject({ answer: 'withhold', rule: 'turn_cap', turnId: null })
+  expect(withheld).toMatchObject({ answer: 'withhold', rule: 'turn_cap', cap: 'sender', turnId: null })
   expect((await ask(gateway, donna, await next(maria, 'honest'))).answer).toBe('start')
   expect(await turnsOf(gateway)).toHaveLength(4)
   clock.advance(Date.parse(withheld.until) - clock.now())

@@ -113,3 +113,17 @@ test('a removed agent leaves no key, subscription or permission; its tasks stay 
   const again = await gateway.addAgent('donna')
   expect((await gateway.call('GET', `/v1/tasks/${task.id}`, undefined, again)).status).toBe(404)
 })
+
+test('two skills of one id are refused, with the field and the remedy', async () => {
+  await using gateway = await startGateway()
+  const skills = [
+    { id: 'review', name: 'Review' },
+    { id: 'review', name: 'Review again' },
+  ]
+  const refused = { status: 400, body: { code: 'invalid-request', field: 'skills' } }
+  const made = await gateway.call('POST', '/v1/agents', { handle: 'donna', skills })
+  expect(made).toMatchObject(refused)
+  expect(made.body.detail).toContain('Give each an id of its own')
+  const donna = await gateway.addAgent('donna', { skills: skills.slice(0, 1) })
+  expect(await gateway.call('PATCH', '/v1/agents/donna', { skills }, donna)).toMatchObject(refused)
+})

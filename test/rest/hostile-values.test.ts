@@ -279,7 +279,29 @@ const bodies: [method: string, path: () => string, body: Json | (() => Json), as
   ['POST', () => '/v1/claims/handoff', { ref: 'r', to: '@donna', message: 'm' }],
   ['DELETE', () => '/v1/claims', { ref: 'r' }],
   ['POST', () => '/v1/projects', { project: 'p' }, 'operator'],
+  ['POST', () => '/v1/event-types/poll', { name: 'mail.received', maxAgeMs: 1, maxEvents: 1, timeoutMs: 0 }],
+  ['PUT', () => '/v1/presence', { state: 'idle', contextTokens: 1 }],
+  [
+    'PUT',
+    () => '/v1/recovery/bridge',
+    { startedAt: '2026-04-26T10:00:00.000Z', starts: 1, restart: 'none', seen: false },
+  ],
 ]
+
+test('a number with a fraction is never a failure', async () => {
+  for (const [method, path, body, as] of bodies) {
+    const key = as === 'operator' ? gateway.adminKey : mallory.key
+    const document = typeof body === 'function' ? body() : body
+    const isNumber = (place: (string | number)[]) =>
+      typeof place.reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], document) === 'number'
+    for (const place of places(document).filter(isNumber)) {
+      for (const fraction of [0.5, 61_000.5]) {
+        const sent = JSON.stringify(replaced(document, place, fraction))
+        expectNoFailure(await gateway.call(method, path(), sent, { key, headers: json }))
+      }
+    }
+  }
+})
 
 test.each(bodies)('%s %s answers no value with a failure of its own', async (method, path, body, as) => {
   const key = as === 'operator' ? gateway.adminKey : mallory.key

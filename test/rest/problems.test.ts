@@ -118,7 +118,6 @@ test.each<[string, string, unknown, string, readonly string[]]>([
   ['POST', '/v1/tasks/:task/transitions', { to: 'done' }, 'to', taskStates],
   ['GET', '/v1/tasks?state=done', undefined, 'state', taskStates],
   ['GET', '/v1/tasks?role=boss', undefined, 'role', ['assignee', 'originator']],
-  ['GET', '/v1/tasks?includeArtifacts=1', undefined, 'includeArtifacts', ['true', 'false']],
 ])('%s %s with %j lists the values of %s', async (method, at, body, field, words) => {
   const answer = await gateway.call(method, path(at), body)
   expect(answer.body).toMatchObject({ status: 400, field, detail: `${field}: is one of ${words.join(', ')}` })

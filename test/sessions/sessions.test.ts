@@ -36,6 +36,7 @@ describe('a session', () => {
         capabilities: ['turn/start'],
       },
       lastSeenAt: at(noon),
+      actedAt: null,
       createdAt: at(noon),
     }
     expect(await listOf(gateway, donna.key)).toEqual([live])

@@ -8,6 +8,7 @@ import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { SetClock } from '../support/set-clock.ts'
 import { openStore } from '../support/store.ts'
 import { until } from '../support/until.ts'
 import { advanceUntil, eventsOf, stateOf } from '../wakes/acts.ts'
@@ -82,6 +83,26 @@ describe('a session that is silent too long', () => {
     expect((await sessionOf(second, id)).status).toBe('live')
   })
 
+  // S4-8
+  test('gets a minute after the machine slept or its clock jumped, then the time-out again', async () => {
+    const clock = new SetClock()
+    await using gateway = await startGateway({ overrides: { clock, steady: () => clock.steady.now() } })
+    const donna = await gateway.addAgent('donna')
+    const lola = await gateway.addAgent('lola')
+    const [quick, gone] = [await begin(gateway, donna), await begin(gateway, lola)]
+    clock.steady.advance(2 * minute)
+    clock.set(60 * minute)
+    clock.steady.advance(50_000)
+    expect((await beat(gateway, donna, quick)).status).toBe(200)
+    await advanceUntil(
+      clock.steady,
+      5_000,
+      () => sessionOf(gateway, gone),
+      ({ status }) => status === 'ended',
+    )
+    expect(await sessionOf(gateway, quick)).toMatchObject({ status: 'live' })
+  })
+
   test('has the timeout of the configuration', async () => {
     const clock = new FakeClock(noon)
     await using gateway = await startGateway({ env: { ROUSE_SESSION_TIMEOUT: '90' }, overrides: { clock } })
@@ -148,6 +169,7 @@ test('of several gateways that sweep at once only one announces the end', async 
     clock,
     log: silentLogger,
     append: async () => [],
+    silenceUntil: (now: number) => now,
     timeoutMs: 5 * minute,
     drain: async () => [],
     hasWaiting: async () => false,

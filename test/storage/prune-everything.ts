@@ -36,6 +36,7 @@ async function sweepSessions(db: Database): Promise<void> {
     clock,
     log: silentLogger,
     append: nothing,
+    silenceUntil: (now: number) => now,
     timeoutMs: 1,
     drain: nothing,
     hasWaiting: async () => false,

@@ -19,6 +19,7 @@ const mayScan = [
   /schema_migration/,
   /\/\* set back \*\/$/,
   /from project( order by id)?$/,
+  /update project set log_head = \(/,
 ]
 
 /** The indexes that no statement below uses, with the query that needs each. */
@@ -46,7 +47,7 @@ test('no statement that the gateway runs reads a table whole, and every index is
   const scans: string[] = []
   const used = new Set<string>()
   for (const text of texts) {
-    if (!/^(select|insert|update|delete)\b/i.test(text) || mayScan.some((known) => known.test(text))) continue
+    if (!/^(with|select|insert|update|delete)\b/i.test(text) || mayScan.some((known) => known.test(text))) continue
     const bind = new Array(text.split('?').length - 1).fill(null)
     const plan = db.raw.prepare(`explain query plan ${text}`).all(...bind) as { detail: string }[]
     const subqueries = new Set(plan.map(({ detail }) => /^(?:CO-ROUTINE|MATERIALIZE) (\w+)$/.exec(detail)?.[1]))

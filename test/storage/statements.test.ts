@@ -84,6 +84,7 @@ test.runIf(onPostgres).each([
 /** Small tables, and what only an operator's list, a scrape of the metrics or a migration reads whole. */
 const mayReadAll = [
   /from project( order by id)?$/,
+  /update project set log_head = \(/,
   /from permission where project_id = /,
   /from gateway order by seen_at/,
   /from operator_key order by created_at/,

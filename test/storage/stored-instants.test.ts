@@ -29,7 +29,7 @@ const facts = new Set(
   gate.since permission.created_at recovery.begun_at recovery.parked_since project.created_at replay.requested_at reserved_name.created_at revoked_token.expires_at
   session.process_started_at session.created_at session.ended_at shared_secret.created_at subscription.generation_at
   subscription.created_at subscription.updated_at task.expires_at task.created_at task.updated_at
-  task_chunk.created_at task_message.created_at schema_migration.applied_at`.split(/\s+/),
+  task_chunk.created_at task_message.created_at schema_migration.applied_at turn.started_at turn.ended_at`.split(/\s+/),
 )
 /** Numbers that are no instants. */
 const numbers = new Set(
@@ -42,7 +42,7 @@ const numbers = new Set(
   subscription.failing_cursor_log_id subscription.failing_emitted_log_id subscription.announces_waiting subscription.announces_held subscription.has_gap
   task.version task.status_message_seq task.message_count task.chunk_count task.size task.first_size task_chunk.seq task_chunk.append
   task_chunk.last_chunk task_chunk.size task_count.total task_message.seq task_message.size usage.bytes
-  schema_migration.version`.split(/\s+/),
+  schema_migration.version turn.from_log_id turn.to_log_id`.split(/\s+/),
 )
 
 const wholeNumbers = onPostgres
@@ -85,7 +85,10 @@ async function fill(gateway: TestGateway) {
   const mail = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'x' }, donna)
   const snooze = { need: mail.body.messageId, until: '2026-04-27T10:00:00.000Z' }
   await gateway.call('POST', '/v1/needs/snooze', snooze)
-  await besideStore(gateway.dataDir, 'update recovery set since = bridge_at, pulsed_at = bridge_at')
+  await besideStore(
+    gateway.dataDir,
+    'update recovery set since = bridge_at, deadline_at = bridge_at, pulsed_at = bridge_at',
+  )
   const headers = { 'Idempotency-Key': 'k' }
   await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key: lola.key, headers })
   return { donna, lola }

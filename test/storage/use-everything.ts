@@ -50,6 +50,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await gateway.call('PATCH', `/v1/wake-subscriptions/${sub.id}`, { status: 'paused' }, donna)
   await useKeys(gateway, donna)
   await gateway.call('GET', '/metrics')
+  await gateway.call('GET', '/v1/turns')
   const told = { trigger: 'NEED_CHANGED', harnessTarget: 'bridge-daemon' }
   const { body: own } = await gateway.call('POST', '/v1/wake-subscriptions', told)
   const { body: mail } = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'a' }, mike)

@@ -94,6 +94,7 @@ test('pages have exactly the matching tasks, in order, for all filters and sizes
       contextId: fc.constantFrom('context-5', 'context-500', 'long'),
       state: fc.constantFrom(...taskStates),
       statusSince: fc.integer({ min: 0, max: 2_600 }),
+      order: fc.constantFrom('newest', 'oldest'),
     },
     { requiredKeys: [] },
   )
@@ -102,7 +103,8 @@ test('pages have exactly the matching tasks, in order, for all filters and sizes
   await fc.assert(
     fc.asyncProperty(query, fc.integer({ min: 20, max: 100 }), stepSize, async (given, pageSize, entries) => {
       const { ids, totals } = await readAll({ projectId: 'north', ...given, pageSize }, { entries })
-      const wanted = expected({ projectId: 'north', ...given })
+      const newest = expected({ projectId: 'north', ...given })
+      const wanted = given.order === 'oldest' ? newest.reverse() : newest
       expect(ids).toEqual(wanted)
       expect(new Set(totals)).toEqual(new Set([wanted.length]))
     }),

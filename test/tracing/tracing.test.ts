@@ -101,6 +101,52 @@ test('ROUSE_OTLP_ENDPOINT=off wins over the address that other programs have', a
   expect(collector.spans).toEqual([])
 })
 
+test.each<Record<string, string>>([
+  { OTEL_SDK_DISABLED: 'true' },
+  { OTEL_TRACES_EXPORTER: 'none' },
+  { OTEL_TRACES_EXPORTER: 'console' },
+  { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+  { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc' },
+])('no span is sent with %j and the address of other programs', async (env) => {
+  await using collector = await startCollector()
+  await using gateway = await startGateway({ env: { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } })
+  await gateway.addAgent('donna')
+  await gateway.stop()
+  expect(collector.spans).toEqual([])
+})
+
+test('variables of OpenTelemetry that are broken, or meant for others, do not keep a gateway from its start', async () => {
+  const broken = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317',
+    OTEL_EXPORTER_OTLP_HEADERS: '=,=;%%',
+    OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
+    OTEL_EXPORTER_OTLP_COMPRESSION: 'zip',
+    OTEL_EXPORTER_OTLP_CERTIFICATE: '/no/such/file',
+    OTEL_EXPORTER_OTLP_CLIENT_KEY: '/no/such/file',
+    OTEL_TRACES_SAMPLER: 'all of them',
+    OTEL_TRACES_SAMPLER_ARG: 'x',
+    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: 'x',
+    OTEL_BSP_SCHEDULE_DELAY: 'x',
+    OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: 'x',
+    OTEL_RESOURCE_ATTRIBUTES: '%zz',
+    OTEL_PROPAGATORS: 'none such',
+    OTEL_LOG_LEVEL: 'LOUD',
+  }
+  for (const [name, value] of Object.entries(broken)) vi.stubEnv(name, value)
+  try {
+    await using plain = await startGateway({ env: broken })
+    expect((await plain.call('GET', '/readyz')).status).toBe(200)
+    await using collector = await startCollector()
+    await using tracing = await startGateway({ env: { ...broken, ROUSE_OTLP_ENDPOINT: collector.url } })
+    const donna = await tracing.addAgent('donna')
+    await tracing.call('POST', '/v1/messages', { to: '@donna', subject: 'hello' }, donna)
+    await tracing.stop()
+    expect(collector.spans.map(({ name }) => name)).toContain('message.send')
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
+
 test('the sampler that OpenTelemetry names in the environment chooses the calls that have spans', async () => {
   vi.stubEnv('OTEL_TRACES_SAMPLER', 'parentbased_always_off')
   try {

@@ -48,6 +48,8 @@ test('a degraded one says when its receiver is tried next', async () => {
   const { id } = await gateway.subscribe(donna, receiver.url)
   await gateway.send('donna', 'refused')
   const since = (await untilStatus(gateway, donna, id, 'degraded')).updatedAt
+  const firstAt = new Date(Date.parse(since) + 30_000).toISOString()
+  expect((await stateOf(gateway, donna, id)).retrying).toMatchObject({ since, nextTryAt: firstAt })
   const { retrying } = await advanceUntil(
     clock,
     5_000,

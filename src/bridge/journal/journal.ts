@@ -88,7 +88,7 @@ export class Journal implements Disposable {
     return this.#file.get(sql.selectWake, { id, agent })
   }
 
-  /** Notes that the act follows which cannot be taken back. `senders`: whose turn it is. */
+  /** Notes that the act follows which cannot be taken back, and books a turn. `senders`: whose turn it is. */
   handOver(
     id: string,
     { harness, conversationId, cwd }: HarnessSession,
@@ -96,11 +96,13 @@ export class Journal implements Disposable {
     senders: readonly string[] = [],
   ): void {
     const said = { senders: JSON.stringify(senders), now: this.#now() }
+    this.#file.run(sql.insertTurn, { id, ...said })
     this.#file.run(sql.handOverWake, { id, harness, conversationId, cwd: cwd ?? null, route, ...said })
   }
 
-  /** Notes that nothing is handed over any more. */
-  takeBack(id: string, detail: string): void {
+  /** Notes that nothing is handed over any more. `isTurn`: what was begun for it counts all the same. */
+  takeBack(id: string, detail: string, isTurn = false): void {
+    if (!isTurn) this.#file.run(sql.deleteTurn, { id })
     this.#file.run(sql.takeBackWake, { id, detail: detail.slice(0, detailMax), now: this.#now() })
   }
 
@@ -144,9 +146,20 @@ export class Journal implements Disposable {
     this.#file.run(sql.saveSubscription, { agent, trigger, subscriptionId })
   }
 
+  /** Notes that the process of a session runs here: another machine says nothing about it. */
+  saveSeen(agent: string, session: sql.SeenSession): void {
+    this.#file.run(sql.saveSeen, { agent, ...session })
+  }
+
+  /** The session of an agent whose process was last seen here. */
+  seenSession(agent: string): sql.SeenSession | undefined {
+    return this.#file.get(sql.selectSeen, { agent })
+  }
+
   /** Removes rows that are older than 30 days, and the oldest beyond 100,000. */
   prune(): void {
     this.#file.run(sql.deleteOlder, { before: this.#now() - keptMs })
+    this.#file.run(sql.deleteOlderTurns, { before: this.#now() - keptMs })
     this.#file.run(sql.deleteBeyond, { kept: keptRows - 1 })
     this.starts.prune(this.#now() - keptMs)
   }

@@ -35,6 +35,13 @@ export const journalSchema = [
   ) strict;
   create table holder (id integer primary key check (id = 1), pid integer not null, since integer not null) strict;`,
   `${accountSchema}\n${startSchema}`,
+  `create table turn (wake_id text not null, agent text not null, senders text not null, at integer not null) strict;
+  create index turn_of_bridge on turn (at);
+  create index turn_of_agent on turn (agent, at);
+  create table seen_session (agent text primary key, session_id text not null, pid integer not null, start text not null) strict;
+  drop index wake_of_bridge;
+  drop index wake_of_agent;
+  insert into turn select id, agent, senders, handed_over_at from wake where handed_over_at is not null;`,
 ] as const
 
 /** The record of a wake. Instants in ms since the epoch. */
@@ -58,6 +65,13 @@ export interface WakeRecord {
   readonly endedAt: number | null
   readonly createdAt: number
   readonly updatedAt: number
+}
+
+/** A session of an agent whose process has run on this machine. `start`: in the system's own words, which no change of the clock changes. */
+export interface SeenSession {
+  readonly sessionId: string
+  readonly pid: number
+  readonly start: string
 }
 
 const columns: SQL =
@@ -93,6 +107,17 @@ export const handOverWake = statement<{
     cwd = ${p('cwd')}, route = ${p('route')}, updated_at = ${p('now')} where id = ${p('id')}`,
 )
 
+/** A wake may have several: each time that something is begun for it. */
+export const insertTurn = statement<{ id: string; senders: string; now: number }>(
+  sql`insert into turn (wake_id, agent, senders, at)
+    select id, agent, ${p('senders')}, ${p('now')} from wake where id = ${p('id')}`,
+)
+
+/** Nothing was begun the last time. */
+export const deleteTurn = statement<{ id: string }>(
+  sql`delete from turn where rowid = (select max(rowid) from turn where wake_id = ${p('id')})`,
+)
+
 export const takeBackWake = statement<{ id: string; detail: string; now: number }>(
   sql`update wake set handed_over_at = null, step = 'held', detail = ${p('detail')}, updated_at = ${p('now')}
     where id = ${p('id')} and ended_at is null`,
@@ -122,28 +147,28 @@ interface NthParams {
 
 /** When the turn began before which as many began as are skipped, the newest first. What lies in the future was written by another clock. */
 const nthTurn = (where: SQL): SQL =>
-  sql`select handed_over_at as "at" from wake where ${where} and handed_over_at <= ${p('now')}
-    order by handed_over_at desc limit 1 offset cast(${p('skipped')} as bigint)`
+  sql`select at from turn where ${where} and at <= ${p('now')}
+    order by at desc limit 1 offset cast(${p('skipped')} as bigint)`
 
-export const nthOfBridge = statement<NthParams, { at: number }>(nthTurn(sql`handed_over_at is not null`))
+export const nthOfBridge = statement<NthParams, { at: number }>(nthTurn(sql`true`))
 
 /** The turns of an agent after an instant, the newest first. */
 export const turnsOfAgent = statement<
   { agent: string; since: number; now: number; limit: number },
   { at: number; senders: string }
 >(
-  sql`select handed_over_at as "at", senders from wake
-    where agent = ${p('agent')} and handed_over_at > ${p('since')} and handed_over_at <= ${p('now')}
-    order by handed_over_at desc ${limited}`,
+  sql`select at, senders from turn
+    where agent = ${p('agent')} and at > ${p('since')} and at <= ${p('now')}
+    order by at desc ${limited}`,
 )
 
 export const countTurns = statement<{ agent: string; since: number; now: number }, { turns: number }>(
-  sql`select count(*) as "turns" from wake
-    where agent = ${p('agent')} and handed_over_at > ${p('since')} and handed_over_at <= ${p('now')}`,
+  sql`select count(*) as "turns" from turn
+    where agent = ${p('agent')} and at > ${p('since')} and at <= ${p('now')}`,
 )
 
 export const countAllTurns = statement<{ since: number; now: number }, { turns: number }>(
-  sql`select count(*) as "turns" from wake where handed_over_at > ${p('since')} and handed_over_at <= ${p('now')}`,
+  sql`select count(*) as "turns" from turn where at > ${p('since')} and at <= ${p('now')}`,
 )
 
 export const newestOfAgent = statement<{ agent: string; limit: number }, WakeRecord>(
@@ -151,6 +176,8 @@ export const newestOfAgent = statement<{ agent: string; limit: number }, WakeRec
 )
 
 export const deleteOlder = statement<{ before: number }>(sql`delete from wake where updated_at < ${p('before')}`)
+
+export const deleteOlderTurns = statement<{ before: number }>(sql`delete from turn where at < ${p('before')}`)
 
 export const deleteBeyond = statement<{ kept: number }>(
   sql`delete from wake where updated_at <
@@ -165,6 +192,16 @@ export const saveSubscription = statement<{ agent: string; trigger: string; subs
   sql`insert into subscription (agent, trigger, subscription_id)
     values (${p('agent')}, ${p('trigger')}, ${p('subscriptionId')})
     on conflict (agent, trigger) do update set subscription_id = excluded.subscription_id`,
+)
+
+export const saveSeen = statement<SeenSession & { agent: string }>(
+  sql`insert into seen_session (agent, session_id, pid, start)
+    values (${p('agent')}, ${p('sessionId')}, ${p('pid')}, ${p('start')})
+    on conflict (agent) do update set session_id = excluded.session_id, pid = excluded.pid, start = excluded.start`,
+)
+
+export const selectSeen = statement<{ agent: string }, SeenSession>(
+  sql`select session_id as "sessionId", pid, start from seen_session where agent = ${p('agent')}`,
 )
 
 export const saveHolder = statement<{ pid: number; now: number }>(

@@ -5,12 +5,12 @@ import type { AdapterId, HarnessSession, LimitedAt, UsageLimit } from '../adapte
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
 import type { Guarded } from '../guards/guard.ts'
 import type { Journal } from '../journal/journal.ts'
-import { processStart } from '../processes.ts'
+import { isGone, processStart } from '../processes.ts'
 import { Proof } from '../restart/proof.ts'
 import { Restarts } from '../restart/restarts.ts'
 import type { Conversations } from '../run/conversations.ts'
 import { OneAtATime } from '../run/one-at-a-time.ts'
-import type { OwnSession } from '../run/own-session.ts'
+import type { LiveSession, OwnSession } from '../run/own-session.ts'
 import { isSameProcess, processOf } from '../target/same-conversation.ts'
 import { Parking } from './parking.ts'
 import { type Account, RecoveryCalls } from './recovery-calls.ts'
@@ -147,13 +147,37 @@ export class AgentRecovery {
    * first.
    */
   async #seen(signal: AbortSignal): Promise<Pick<Account, 'process' | 'seen'>> {
-    const known = await this.#parts.own.read(signal)
+    const known = await this.#live(signal)
     const session = known && here(processOf(known))
     const all = await this.#parts.conversations.ownReported(known, signal)
     const isLeft = ({ process, state }: HarnessSession) => state === 'idle' && this.restarts.hasStarted(process?.pid)
     const reported = all.filter((one) => session !== undefined || !isLeft(one))
     const process = session ?? here(reported.map((one) => one.process).find(Boolean))
     return { ...(process ? { process } : {}), seen: session !== undefined || reported.length > 0 }
+  }
+
+  /**
+   * The live session of the agent. A harness that was killed says no farewell, and neither does one of a machine that was restarted: if the
+   * process of the session has run here, and runs no more, the session is ended. That of another machine is left alone. Source: S3-6.
+   */
+  async #live(signal: AbortSignal): Promise<LiveSession | undefined> {
+    const { journal, agent, gateway, own, note } = this.#parts
+    const known = await own.read(signal)
+    if (known?.pid === undefined || known.startedAt === undefined) return known
+    const { id, pid, startedAt } = known
+    const seen = journal.seenSession(agentKey(agent))
+    if (seen?.sessionId === id && isGone(seen)) {
+      own.forget()
+      await gateway.call('DELETE /v1/sessions/:id', { params: { id }, query: { by: 'harness' }, mail: 'none', signal })
+      note(`its session is ended: its harness, process ${pid}, runs no more`)
+      return undefined
+    }
+    const found = processStart(pid)
+    const isHere = found && isSameProcess({ pid, startedAt }, { pid, startedAt: found.startedAt }) === 'yes'
+    if (isHere && (seen?.sessionId !== id || seen.pid !== pid)) {
+      journal.saveSeen(agentKey(agent), { sessionId: id, pid, start: found.start })
+    }
+    return known
   }
 
   /** The processes of this machine in which the agent is open, looked for now. */

@@ -1,4 +1,4 @@
-import { parkedMsMax } from '../../words/parking.ts'
+import { parkedUntil, type ShortPark } from '../../words/parking.ts'
 import type { UsageLimit } from '../adapter.ts'
 import type { Guarded } from '../guards/guard.ts'
 import type { Parked } from './recovery-calls.ts'
@@ -11,6 +11,7 @@ export class Parking {
   readonly #now: () => number
   readonly #note: (text: string) => void
   #limit: (Pick<UsageLimit, 'until' | 'detail'> & { readonly reason: string }) | undefined
+  #short: ShortPark | undefined
   #unsent: UsageLimit | undefined
   #isOfGateway = true
 
@@ -38,9 +39,11 @@ export class Parking {
   /** Takes what an adapter says. Returns whether it is new. */
   limited(limit: UsageLimit): boolean {
     const now = this.#now()
-    const until = limit.until === null ? null : Math.min(limit.until, now + parkedMsMax)
-    if (until !== null && until <= now) return false
     const before = this.guard && this.#limit
+    const { until, short } = parkedUntil(limit.until, now, this.#short)
+    // A run that began before the park says nothing new.
+    if (before && short) return false
+    this.#short = short
     const isSame = before?.reason === limit.reason && Math.abs((before.until ?? 0) - (until ?? 0)) < sameMs
     if (isSame) return false
     this.#limit = { ...limit, until }
@@ -60,7 +63,10 @@ export class Parking {
   told(parked: Parked | null): void {
     if (this.unsent !== undefined || (!this.#isOfGateway && this.guard && parked === null)) return
     this.#isOfGateway = true
-    if (parked === null && this.guard) this.#note('not parked any more')
+    if (parked === null && this.guard) {
+      this.#short = undefined
+      this.#note('not parked any more')
+    }
     this.#limit = parked ?? undefined
   }
 }

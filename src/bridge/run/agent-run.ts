@@ -1,5 +1,6 @@
 import { createGatewayClient, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import { readOverlaps } from '../../client/overlaps.ts'
 import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { mayPass, type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts'
@@ -190,6 +191,8 @@ export class AgentRun {
     if (kind !== 'agent') return this.#state.notAnAgent(identity)
     const subscriptionIds = await ownSubscriptions(this.#gateway, journal, agentKey(agent), agent.triggers)
     const { signal } = this.#stopping
+    for (const text of await readOverlaps(this.#gateway, subscriptionIds))
+      this.#parts.note(`two turns for one mail: ${text}`)
     // Before the first wake: what was left is settled, and a harness at its limit is not woken.
     await this.recovery.turn()
     const capabilities = agent.harnesses.every((harness) => harness === 'exec')

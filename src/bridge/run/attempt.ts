@@ -1,4 +1,5 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
+import { type AskedTurn, askForTurn } from '../../client/wakes/turns.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import type { Reason } from '../../words/sender-view.ts'
 import type { Adapter, AdapterId, AdapterRow, HarnessSession, WakeEnd, WakeTools } from '../adapter.ts'
@@ -131,6 +132,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   const given = new AbortController()
   using patience = new Patience(parts.patienceMs, AbortSignal.any([signal, given.signal]))
   let refusal: AttemptEnd | undefined
+  let turn: AskedTurn | undefined
   const tools: WakeTools = {
     signal: patience.signal,
     gateway,
@@ -142,8 +144,16 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
     async handingOver(route) {
       signal.throwIfAborted()
       given.signal.throwIfAborted()
-      if (isHandedOver) return
-      refusal = guarded(parts) ?? written(() => journal.handOver(wake.eventId, session, route, parts.senders))
+      await turn?.end('unknown')
+      turn = undefined
+      const asking = async () => {
+        turn = await askForTurn(gateway, wake.eventId, session.harness, signal)
+        return refusedTurn(turn, parts)
+      }
+      refusal =
+        guarded(parts) ??
+        (await asking().catch(unasked)) ??
+        written(() => journal.handOver(wake.eventId, session, route, parts.senders))
       if (refusal) throw new Error(refusal.detail)
       isHandedOver = true
       handed()
@@ -154,6 +164,9 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
     return parts.adapter(session.harness).wake(session, outgoingWake(wake), tools)
   }
   const end = await parts.watch.run('hand over', hand).catch(unforeseen)
+  void turn?.end(...outcomeOf(end, session.harness))
+  // The rest of it comes when it may.
+  if (refusal && isHandedOver) journal.takeBack(wake.eventId, refusal.detail, true)
   if (refusal) return refusal
   // A wake for which the adapter could not wait is looked for at the next start.
   if (signal.aborted && unproven.includes(end.step)) return stopped
@@ -161,7 +174,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
   if (!isHandedOver) return within(end, parts.row(session.harness), {})
   // To try again after an act might begin a second turn.
   if (end.step === 'failed' && !end.isUntouched) return { step: 'unknown', detail: end.detail }
-  if (end.step === 'held' || end.step === 'failed') journal.takeBack(wake.eventId, end.detail)
+  if (end.step === 'held' || end.step === 'failed') journal.takeBack(wake.eventId, end.detail, end.isTurn)
   return within(end, parts.row(session.harness), {})
 
   function unforeseen(error: Error): WakeEnd {
@@ -222,6 +235,28 @@ function guarded({ guard, now }: AttemptParts): AttemptEnd | undefined {
   const longestMs = found.because === undefined ? Number.POSITIVE_INFINITY : parkedLookMs
   const retryAfterMs = Math.min(longestMs, Math.max(0, mayAt - now()))
   return { step: 'held', detail, retryAfterMs, reason: because, ...whose }
+}
+
+/** The gateway cannot be asked for a turn: nothing is handed over. */
+const unasked = ({ message }: Error): AttemptEnd => ({ step: 'held', detail: message, reason: 'cannot_start_turn' })
+
+/** The end of an attempt for which the gateway gives no turn; undefined: it does. */
+function refusedTurn({ against }: AskedTurn, { now }: AttemptParts): AttemptEnd | undefined {
+  if (!against) return undefined
+  const { answer, why, until, cap, rule } = against
+  if (answer === 'never') return { step: 'written', detail: why ?? 'it begins no turn' }
+  const waitMs = until === null ? parkedLookMs : Math.max(0, Date.parse(until) - now())
+  const whose = cap === 'sender' || cap === 'thread' ? { isOfSender: true as const } : {}
+  // A person may end a park or change a cap before its time.
+  const held = { step: 'held', detail: why ?? answer, retryAfterMs: Math.min(parkedLookMs, waitMs), ...whose } as const
+  return { ...held, reason: rule === 'usage_limit' ? 'usage_limit' : 'too_many_turns' }
+}
+
+/** How the account has the end of an attempt. A harness that has begun a turn does not say when it ends. */
+function outcomeOf({ step, detail }: WakeEnd, harness: AdapterId): Parameters<AskedTurn['end']> {
+  if (step === 'held') return ['held', detail]
+  if (step === 'failed' || step === 'unknown') return ['failed', detail]
+  return step === 'delivered' && harness === 'exec' ? ['completed'] : ['unknown', detail]
 }
 
 /** Without a record nothing is handed over. */

@@ -1,15 +1,13 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
-import type { PresenceState } from '../../words/presence.ts'
 import type { KnownSession } from '../target/same-conversation.ts'
 
 const timeoutMs = 10_000
 const noneMsMax = 30_000
-const actingStates: readonly PresenceState[] = ['active', 'waitingOnApproval']
 
 /** The live session of an agent. */
 export interface LiveSession extends KnownSession {
   readonly id: string
-  /** True when its harness has done something, as far as it says. */
+  /** True when its harness has done something since it began. */
   readonly hasActed: boolean
 }
 
@@ -35,7 +33,7 @@ export class OwnSession {
     const [found] = sessions
     const session = found && {
       id: found.sessionId,
-      hasActed: actingStates.includes(found.presence.state),
+      hasActed: typeof found.actedAt === 'string',
       surface: found.surface,
       pid: found.pid,
       startedAt: found.startedAt,

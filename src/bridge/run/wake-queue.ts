@@ -41,7 +41,7 @@ interface QueueParts extends Omit<AttemptParts, 'senders' | 'guard' | 'report' |
   readonly note: (text: string) => void
 }
 
-const retryMs = { first: 5_000, max: 30_000, min: 250 } as const
+const retryMs = { first: 5_000, max: 30_000, min: 250, minAfterTurn: 1_000 } as const
 /** More than a gateway has open for one agent: what is dropped comes again. */
 const waitingMax = 1_000
 const testsMax = 4
@@ -156,9 +156,10 @@ export class WakeQueue {
         return this.#record.end(wake, await giveUp(wake.eventId, end, parts))
       }
       const longestMs = end.isOfSender ? retryMs.max : Number.POSITIVE_INFINITY
-      const waitMs = Math.min(longestMs, Math.max(retryMs.min, end.retryAfterMs ?? delayMs))
+      const leastMs = end.isTurn ? retryMs.minAfterTurn : retryMs.min
+      const waitMs = Math.min(longestMs, Math.max(leastMs, end.retryAfterMs ?? delayMs))
       this.#held = { wake, reason: end.detail, since, nextAt: now() + waitMs, ...(givenUpAt ? { givenUpAt } : {}) }
-      await this.#pause(end, waitMs, signal)
+      await this.#pause(end, leastMs, waitMs, signal)
       if (signal.aborted || end.isWithHarness || !(await isRead(wake, signal))) continue
       return this.#record.end(wake, { step: 'seen', detail: 'its reader has read it without a wake' })
     }
@@ -197,11 +198,11 @@ export class WakeQueue {
     return { step: 'held', detail, reason: 'turn_active' }
   }
 
-  /** Waits for a change, at least `retryMs.min` (a harness reports many changes at once) and at most `waitMs`. */
-  async #pause(end: AttemptEnd, waitMs: number, signal: AbortSignal): Promise<void> {
+  /** Waits for a change, at least `leastMs` (a harness reports many changes at once) and at most `waitMs`. */
+  async #pause(end: AttemptEnd, leastMs: number, waitMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController()
     const either = AbortSignal.any([over.signal, signal])
-    const first = sleep(systemClock, retryMs.min, either)
+    const first = sleep(systemClock, leastMs, either)
     const arrival = new Promise<void>((resolve) => {
       this.#noteArrival = end.isOfSender ? resolve : () => {}
     })

@@ -87,6 +87,8 @@ function registerProve(recovery: Command, io: Io): void {
       said = found.detail
       await sleep(systemClock, lookMs, io.signal)
     }
+    // The bridge goes on with it, but nothing is proven yet.
+    if (found.state === 'running') io.signal?.throwIfAborted()
     const { state, detail } = found
     print.result(
       { agent, state, detail },

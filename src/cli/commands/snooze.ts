@@ -9,6 +9,8 @@ import { clientCommand, connect } from '../run/client-command.ts'
 
 /** Shorter ends of ids would mean anything. */
 const lengthMin = 4
+/** A UUID is shorter than a longer text. */
+const wholeIdMin = 36
 
 /** `rouse snooze` */
 export function registerSnooze(parent: Command, io: Io): void {
@@ -20,8 +22,9 @@ export function registerSnooze(parent: Command, io: Io): void {
     .option('--off', 'end it')
     .action(async (given: string, seconds: number, { off }: { off?: true }, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const { needs } = await gateway.call('GET /v1/needs')
-      const { id } = oneOf(needs, given)
+      const { needs } = await gateway.call('GET /v1/needs', { query: {} })
+      // One that is not listed is found by its whole id.
+      const id = given.length > wholeIdMin ? given : oneOf(needs, given).id
       const until = off ? null : new Date(Date.now() + seconds * 1_000).toISOString()
       const done = await gateway.call('POST /v1/needs/snooze', { body: { need: id, until } })
       print.result(done, () =>

@@ -2,17 +2,15 @@ import type { Command } from 'commander'
 import { exitCodes, isFault, Refused, Reported } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
-import type { AnswerOf, TaskSummaryView } from '../../client/route-types.ts'
+import type { AnswerOf } from '../../client/route-types.ts'
 import { type ListName, type Status, statusText } from '../output/status-view.ts'
 import { askingStates } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
-import { readable, readableSubscriptions, readableTasks } from '../run/read-lists.ts'
+import { readable, readableSubscriptions, subscriptionsMax } from '../run/read-lists.ts'
 import { readPages } from '../run/read-pages.ts'
 import { lackText } from './health.ts'
 
 const recoveryPagesMax = 10
-/** The lists begin with the newest, and the oldest task is looked for. */
-const taskPagesMax = 10
 const waitingShown = 5
 
 /** `rouse status`: the gateway, and what needs a look, on one screen. Exits with 1 if the gateway is not ready. */
@@ -45,14 +43,14 @@ export function registerStatus(parent: Command, io: Io): void {
       project,
       subscriptions: {
         byStatus: countsOf(subscriptions.map(({ status }) => status)),
+        more: subscriptions.length >= subscriptionsMax,
         unwell: subscriptions.filter(({ status, retrying }) => status === 'degraded' || retrying !== undefined),
       },
       gate,
       agents: recovery
         .filter((one) => one.parked !== null || isTripped(one.gate))
         .map(({ agent, parked, gate: own }) => ({ agent, parked, gate: own })),
-      waiting: waiting.slice(0, waitingShown),
-      waitingCount: waiting.length,
+      ...waitingOf(waiting),
     }
     print.result(found, () => statusText(io, found))
     if (lacks !== undefined || unread.length > 0) throw new Reported(exitCodes.refused)
@@ -94,7 +92,7 @@ async function whoOf(gateway: GatewayClient): Promise<{ identity?: string; proje
 const readRecovery = (gateway: GatewayClient) =>
   readable(
     readPages(
-      (pageToken) => gateway.call('GET /v1/recovery', { query: { pageToken } }),
+      (pageToken) => gateway.call('GET /v1/recovery', { query: { limit: 200, pageToken } }),
       (page) => page.recovery,
       recoveryPagesMax,
     ),
@@ -103,10 +101,18 @@ const readRecovery = (gateway: GatewayClient) =>
 const readGate = (gateway: GatewayClient) =>
   readable(gateway.call('GET /v1/gate', { query: {} }).then((gate) => [gate]))
 
-/** The tasks that ask something and those that nobody has begun, the longest wait first. */
-async function readWaiting(gateway: GatewayClient): Promise<TaskSummaryView[]> {
-  const states = [...askingStates, 'submitted'] as const
-  const lists = states.map((state) => readableTasks(gateway, state, { pagesMax: taskPagesMax }))
-  const tasks = (await Promise.all(lists)).flat()
-  return tasks.sort((a, b) => a.status.timestamp.localeCompare(b.status.timestamp))
+/** The pages of the tasks that ask something and of those that nobody has begun, each with those that wait the longest. */
+async function readWaiting(gateway: GatewayClient): Promise<AnswerOf<'GET /v1/tasks'>[]> {
+  const query = { order: 'oldest', pageSize: waitingShown, historyLength: 1 } as const
+  const lists = [...askingStates, 'submitted' as const].map((state) =>
+    readable(gateway.call('GET /v1/tasks', { query: { ...query, state } }).then((page) => [page])),
+  )
+  return (await Promise.all(lists)).flat()
+}
+
+function waitingOf(pages: readonly AnswerOf<'GET /v1/tasks'>[]): Pick<Status, 'waiting' | 'waitingCount'> {
+  const tasks = pages.flatMap((page) => page.tasks)
+  tasks.sort((a, b) => a.status.timestamp.localeCompare(b.status.timestamp))
+  const waitingCount = pages.reduce((sum, { totalSize }) => sum + totalSize, 0)
+  return { waiting: tasks.slice(0, waitingShown), waitingCount }
 }

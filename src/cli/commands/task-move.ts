@@ -57,6 +57,24 @@ export function registerTaskMove(parent: Command, io: Io): void {
     })
 }
 
+/** `rouse task cancel`: the move that ends a task which nobody is to work on. */
+export function registerTaskCancel(parent: Command, io: Io): void {
+  clientCommand(parent, 'cancel <task>', 'cancel a task, as its originator or the operator', [
+    'rouse task cancel 0b6f…',
+  ])
+    .option('--message <text>', 'why; - is standard input')
+    .action(async (given: string, options: Pick<TaskMoveOptions, 'message'>, command: Command) => {
+      const text = optionText(io, options.message, undefined)
+      const { gateway, print } = connect(io, command)
+      const params = { id: await ownIds(gateway).task(given) }
+      const { version: expectedVersion } = await gateway.call('GET /v1/tasks/:id', { params })
+      const message = text === undefined ? undefined : { parts: [{ text }] }
+      const body = { to: 'canceled', expectedVersion, message } as const
+      const task = await gateway.call('POST /v1/tasks/:id/transitions', { params, body })
+      print.result(task, () => `${plain(task.id)} is ${plain(task.state)}.\n`)
+    })
+}
+
 function artifactOf(text: string) {
   return { artifactId: randomUUID(), parts: [{ text }] }
 }

@@ -7,7 +7,7 @@ import { ownIds } from '../ids/own-ids.ts'
 import { optionText } from '../options/text-input.ts'
 import { taskTable, taskText } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
-import { registerTaskMove } from './task-move.ts'
+import { registerTaskCancel, registerTaskMove } from './task-move.ts'
 
 interface ListOptions {
   agent?: string
@@ -31,6 +31,7 @@ export function registerTask(program: Command, io: Io): void {
   registerList(task, io)
   registerShow(task, io)
   registerTaskMove(task, io)
+  registerTaskCancel(task, io)
   registerArtifact(task, io)
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
-import type { NeedView } from '../../client/route-types.ts'
+import type { AnswerOf, NeedView } from '../../client/route-types.ts'
 import { mayPass } from '../../client/wakes/streamed-wakes.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { noticeOf, showNotice } from '../listen/desktop.ts'
@@ -11,6 +11,9 @@ import { followEvents } from '../tail/follow-events.ts'
 
 /** Some needs begin without an event: a task that nobody takes up, a receiver that stays away. */
 const lookAgainMs = 30_000
+type Found = AnswerOf<'GET /v1/needs'>
+type Notable = Pick<NeedView, 'kind' | 'agent' | 'text'>
+
 /** Between two looks, in ms: a busy log is looked at once in a while. */
 const pauseMs = 1_000
 
@@ -25,19 +28,20 @@ export function registerWatch(program: Command, io: Io): void {
     .action(async ({ notify = false }: { notify?: boolean }, command: Command) => {
       const { gateway, print } = connect(io, command)
       let shown = ''
-      let known: ReadonlySet<string> | undefined
+      let known: ReadonlyMap<string, number> | undefined
       for await (const _ of looks(gateway, io, print.note)) {
-        const found = await gateway.call('GET /v1/needs').catch((error: unknown) => {
+        const found = await gateway.call('GET /v1/needs', { query: {} }).catch((error: unknown) => {
           // The stream says that the gateway is away, and asks for a look when it is back.
           if (known === undefined || !mayPass(error)) throw error
         })
         if (!found) continue
-        const state = JSON.stringify(found.needs.map(({ id, kind, snoozedUntil }) => [id, kind, snoozedUntil]))
+        const needs = found.needs.map(({ id, kind, snoozedUntil }) => [id, kind, snoozedUntil])
+        const state = JSON.stringify([needs, found.folded])
         if (state === shown) continue
         shown = state
         print.item(found, () => needsText(io, found).trimEnd())
-        if (notify) for (const need of newIn(found.needs, known)) await tell(io, need, print.note)
-        known = new Set(found.needs.map(nameOf))
+        if (notify && known) for (const need of newIn(found, known)) await tell(io, need, print.note)
+        known = new Map([...found.needs.map((one) => [nameOf(one), 1] as const), ...found.folded.map(countOf)])
       }
     })
 }
@@ -76,12 +80,18 @@ async function* looks(gateway: GatewayClient, io: Io, note: (text: string) => vo
 
 const nameOf = ({ id, kind }: NeedView): string => `${id} ${kind}`
 
-/** The needs that were not there at the look before. At the first look there are none. */
-function newIn(needs: readonly NeedView[], known: ReadonlySet<string> | undefined): readonly NeedView[] {
-  return known ? needs.filter((need) => need.snoozedUntil === undefined && !known.has(nameOf(need))) : []
+const countOf = ({ kind, agent, count }: Found['folded'][number]) => [`${kind} ${agent}`, count] as const
+
+/** The needs that were not there at the look before. Of those that are not listed there is one for all of an agent and kind. */
+function newIn({ needs, folded }: Found, known: ReadonlyMap<string, number>): Notable[] {
+  const more = folded.filter((one) => one.count > (known.get(countOf(one)[0]) ?? 0))
+  return [
+    ...needs.filter((need) => need.snoozedUntil === undefined && !known.has(nameOf(need))),
+    ...more.map(({ kind, agent, count }) => ({ kind, agent, text: `and ${count} more` })),
+  ]
 }
 
-async function tell(io: Io, { kind, agent, text }: NeedView, note: (text: string) => void): Promise<void> {
+async function tell(io: Io, { kind, agent, text }: Notable, note: (text: string) => void): Promise<void> {
   const payload = { change: 'raised', kind, agent, subject: text }
   const notice = noticeOf({ eventType: 'wake/need_changed', eventId: '', payload })
   if (!notice) return

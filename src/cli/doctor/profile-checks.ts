@@ -1,6 +1,7 @@
 import { Refused, Unreachable } from '../../client/failure.ts'
 import { createGatewayClient, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import { overlapsOf } from '../../client/overlaps.ts'
 import { operatorIdentity, type Profile } from '../../client/profile-file.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 import { readableSubscriptions } from '../run/read-lists.ts'
@@ -15,8 +16,9 @@ export async function checkProfile(io: Io, name: string, { url, key, project, id
   if (reached.state !== 'ok') return [reached]
   const key_ = await checkKey(gateway, name)
   if (key_.state !== 'ok') return [reached, key_]
-  const session = identity === operatorIdentity ? [] : [await tried('session', checkSession(gateway))]
-  return [reached, key_, ...session, await tried('subscriptions', checkSubscriptions(gateway))]
+  const ofAgent = async () => [await tried('session', checkSession(gateway)), ...(await checkRoutes(gateway))]
+  const own = identity === operatorIdentity ? [] : await ofAgent()
+  return [reached, key_, ...own, await tried('subscriptions', checkSubscriptions(gateway))]
 }
 
 async function checkGateway(gateway: GatewayClient): Promise<Check> {
@@ -70,5 +72,18 @@ async function tried(name: string, check: Promise<Check>): Promise<Check> {
     return await check
   } catch (error) {
     return unknown(name, (error as Error).message.split('\n')[0]!)
+  }
+}
+
+/** Two routes of an agent give one mail two turns. */
+async function checkRoutes(gateway: GatewayClient): Promise<Check[]> {
+  try {
+    const { subscriptions } = await gateway.call('GET /v1/wake-subscriptions', { timeoutMs: answerMaxMs })
+    const others = new Set(subscriptions.flatMap(overlapsOf))
+    if (others.size === 0) return []
+    const [one = ''] = others
+    return [broken('routes', `one mail starts ${others.size} turns: ${[...others].join(', ')}`, `rouse sub rm ${one}`)]
+  } catch (error) {
+    return [unknown('routes', (error as Error).message.split('\n')[0]!)]
   }
 }

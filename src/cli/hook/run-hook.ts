@@ -10,6 +10,7 @@ import type { HarnessProcess } from '../../harnesses/harness-process.ts'
 import { actOf, type HookAct } from '../../harnesses/hooks.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { PendingSignal } from '../../words/mail.ts'
+import { parkedUntil } from '../../words/parking.ts'
 
 /**
  * Harnesses cut what a hook adds after 10,000 characters. An answer has fifty messages at most, so all of them have their line within
@@ -127,8 +128,9 @@ async function endOwnSession(
 }
 
 /** The harness of the agent is at a limit: nothing starts a turn until it is over. Source: D50. */
-async function park(gateway: GatewayClient, { until, reason, detail }: UsageLimit): Promise<void> {
+async function park(gateway: GatewayClient, { until: named, reason, detail }: UsageLimit): Promise<void> {
   const said = clip(plain(detail), 200)
+  const { until } = parkedUntil(named, Date.now())
   const body = {
     until: until === null ? null : new Date(until).toISOString(),
     reason,

@@ -1,5 +1,6 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { RestApi } from '../../client/route-types.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
 import type { Trigger } from '../../words/events.ts'
 import { readPages } from '../run/read-pages.ts'
 
@@ -96,4 +97,12 @@ export async function removeStreams(gateway: GatewayClient, ids: readonly string
     await gateway.call('DELETE /v1/wake-subscriptions/:id', { params: { id }, ...transport }).catch(() => left.push(id))
   }
   return left
+}
+
+/** Has the gateway send a wake again that was set aside here: to the next reader. Errors: of the gateway. */
+export async function giveBack(gateway: GatewayClient, { subscriptionId, logId }: Wake): Promise<void> {
+  if (subscriptionId === undefined || typeof logId !== 'number') return
+  const transport = { signal: new AbortController().signal, timeoutMs: 5_000 }
+  const body = { fromLogId: logId, toLogId: logId }
+  await gateway.call('POST /v1/wake-subscriptions/:id/replay', { params: { id: subscriptionId }, body, ...transport })
 }

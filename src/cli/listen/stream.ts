@@ -1,19 +1,19 @@
+import { otherWriters } from '../../bridge/run/other-writers.ts'
+import { sendersOf } from '../../bridge/run/senders-of.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import { readOverlaps } from '../../client/overlaps.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { accessOf, type CommandAccess } from '../../client/wakes/command-access.ts'
-import { failTasks, whyFailed } from '../../client/wakes/fail-tasks.ts'
+import { accessOf } from '../../client/wakes/command-access.ts'
 import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
-import { runWakeCommand } from '../../client/wakes/wake-command.ts'
-import { readWakeContext } from '../../client/wakes/wake-context.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { commandOutput } from './command-output.ts'
 import { noticeOf, showNotice } from './desktop.ts'
+import { runCommand } from './run-command.ts'
 import { createSeenWakes } from './seen-wakes.ts'
-import { removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
+import { giveBack, removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
 import { wakeLine } from './wake-line.ts'
 import { type Fate, type Outcome, WakeWork } from './wake-work.ts'
 
@@ -46,12 +46,18 @@ export async function listenOnStream(
   const own = options.subscriptionIds.length > 0 ? [] : await streamSubscriptions(gateway, options)
   const subscriptionIds = [...options.subscriptionIds, ...own.map(({ id }) => id)]
   const access = options.exec === undefined ? undefined : await accessOf(gateway)
-  const work = new WakeWork(
-    gateway,
-    options.concurrency,
-    (wake) => handle(wake, { options, access, io, gateway, print }),
-    fateNotes(print, options.retryForSeconds),
-  )
+  const { exec, notify: isNotice } = options
+  const work = new WakeWork(gateway, {
+    concurrency: options.concurrency,
+    work: async (wake, failures) => {
+      print.item(wake, () => wakeLine(io, wake))
+      if (isNotice) return notify(wake, io, print)
+      return exec ? runCommand(wake, failures, { ...options, exec, access, io, gateway, print }) : { step: 'delivered' }
+    },
+    noteFate: fateNotes(print, options.retryForSeconds),
+    delaysOthers: async (wake) => (await othersWaiting(gateway, wake)).length > 0,
+    retryForMs: options.retryForSeconds * 1_000,
+  })
   const over = new AbortController()
   const { note } = print
   const recovery = new Recovery({ gateway, now: systemClock.now, note, times: options.recoveryTimes })
@@ -60,6 +66,9 @@ export async function listenOnStream(
   try {
     for (const { id, trigger, isNew } of own) {
       print.note(`${isNew ? 'Subscribed' : 'Goes on with the subscription'} to ${trigger} as ${plain(id)}`)
+    }
+    for (const text of options.exec === undefined ? [] : await readOverlaps(gateway, subscriptionIds)) {
+      print.note(`Two turns for one mail: ${text}`)
     }
     // Printing a wake, or starting a process for it, interrupts no harness, whatever its presence.
     const follow = { subscriptionIds, capabilities: ['spawn'], signal: io.signal, note: print.note }
@@ -72,6 +81,7 @@ export async function listenOnStream(
     const first = work.waiting[0]
     if (first)
       print.note(`Wakes that were not begun: ${work.waiting.length}, from #${plain(first.logId)} on. They come again.`)
+    for (const wake of options.isTemporary ? [] : work.aside) await giveBack(gateway, wake).catch(lost(wake))
     const left = options.isTemporary
       ? await removeStreams(
           gateway,
@@ -79,6 +89,13 @@ export async function listenOnStream(
         )
       : []
     for (const id of left) print.note(`Could not remove ${plain(id)}; do it with: rouse sub rm ${plain(id)}`)
+  }
+
+  function lost({ eventId }: Wake) {
+    return ({ message }: Error) =>
+      print.note(
+        `Wake ${plain(eventId)} failed here, and does not come again (${plain(message)}): rouse inbox --unread`,
+      )
   }
 
   function take(item: StreamItem): void {
@@ -93,39 +110,10 @@ export async function listenOnStream(
   }
 }
 
-interface Handling {
-  readonly options: StreamListenOptions
-  readonly access: CommandAccess | undefined
-  readonly io: Io
-  readonly gateway: GatewayClient
-  readonly print: Printer
-}
-
-async function handle(wake: Wake, { options, access, io, gateway, print }: Handling): Promise<Outcome> {
-  print.item(wake, () => wakeLine(io, wake))
-  if (options.notify) return notify(wake, io, print)
-  if (options.exec === undefined) return { step: 'delivered' }
-  const context = await readWakeContext(gateway, wake)
-  const { failure, lastLine } = await runWakeCommand(wake, {
-    command: options.exec,
-    env: io.env,
-    access,
-    context,
-    timeoutMs: options.timeoutMs,
-    ...commandOutput(io, print),
-    signal: io.signal,
-  })
-  if (failure === undefined) return { step: 'delivered' }
-  const detail = lastLine === '' ? failure : `${failure}: ${lastLine}`
-  const givenUp = async () => {
-    const failed = await failTasks(gateway, wake.agentIdentity, context, whyFailed(failure, lastLine)).catch(noteError)
-    for (const id of failed) print.note(`Task ${plain(id)} is failed now, and says why (--on-failure keep leaves it).`)
-  }
-  const noteError = ({ message }: Error): string[] => {
-    print.note(`Its task was not moved: ${plain(message)}`)
-    return []
-  }
-  return { step: 'failed', detail, ...(options.onFailure === 'fail' ? { givenUp } : {}) }
+/** The agents whose mail waits for a wake to end: others than those who wrote what it is about. */
+async function othersWaiting(gateway: GatewayClient, wake: Wake): Promise<readonly string[]> {
+  const { signal } = new AbortController()
+  return otherWriters(gateway, wake.agentIdentity ?? '', wake, await sendersOf(gateway, wake, signal), signal)
 }
 
 /** A notification that nobody could see comes again. */
@@ -152,14 +140,22 @@ export function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): 
 }
 
 /** Tells the user once that a command fails and its wake comes again, and when it is over. */
-function fateNotes(print: Pick<Printer, 'note'>, retryForSeconds: number): (wake: Wake, fate: Fate) => void {
+function fateNotes(
+  print: Pick<Printer, 'note'>,
+  retryForSeconds: number,
+): (wake: Wake, fate: Fate, detail?: string) => void {
   const failing = new Set<string>()
   const howLong =
     retryForSeconds === 0
       ? 'after 1, 2 and 4 s'
       : `ever more rarely, for up to ${duration(retryForSeconds)} (--retry-for)`
-  return ({ eventId }, fate) => {
+  return ({ eventId }, fate, detail) => {
     const isKnown = failing.has(eventId)
+    if (fate === 'aside') {
+      failing.add(eventId)
+      print.note(`Wake ${plain(eventId)} fails (${plain(detail)}): it is tried again alone, and the next one is tried.`)
+      return
+    }
     if (fate === 'again') {
       failing.add(eventId)
       if (!isKnown) print.note(`Wake ${plain(eventId)} comes again: ${howLong}. What comes meanwhile waits.`)

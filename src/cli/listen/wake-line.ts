@@ -26,7 +26,8 @@ export function wakeLine(io: Pick<Io, 'columns'>, wake: Wake): string {
 function detail(io: Pick<Io, 'columns'>, { eventType, payload }: Wake): string {
   switch (eventType) {
     case 'wake/sent_to_me':
-      return `from ${plain(payload.from)}: ${plain(payload.subject)}`
+      // A part of a digest has ids only.
+      return payload.from === undefined ? plain(payload) : `from ${plain(payload.from)}: ${plain(payload.subject)}`
     case 'wake/task_state_changed':
       return `task ${plain(payload.taskId)}: ${plain(payload.previousState ?? 'new')} → ${plain(payload.newState)}`
     case 'wake/permission_granted':

@@ -1,5 +1,6 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
+import { readOverlaps } from '../../client/overlaps.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
@@ -84,6 +85,8 @@ export async function listenOnWebhook(
     for (const [i, { subscriptionId }] of own.entries()) {
       print.note(`Subscribed to ${options.triggers[i]} as ${plain(subscriptionId)}, until this stops`)
     }
+    const ids = options.exec === undefined ? [] : own.map(({ subscriptionId }) => subscriptionId)
+    for (const text of await readOverlaps(gateway, ids)) print.note(`Two turns for one mail: ${text}`)
     await untilAborted(io.signal)
   } finally {
     const stopped = queue.stop()

@@ -5,6 +5,10 @@ import { closestWord } from '../../lib/closest-word.ts'
 /** The variables of the gateway. A test compares this with the configuration. */
 export const gatewayVariables = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
+  'OTEL_EXPORTER_OTLP_PROTOCOL',
+  'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
+  'OTEL_SDK_DISABLED',
+  'OTEL_TRACES_EXPORTER',
   'ROUSE_ADMIN_KEY',
   'ROUSE_AUDIT_RETENTION_DAYS',
   'ROUSE_BLOCKING_TIMEOUT',

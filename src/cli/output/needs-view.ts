@@ -16,8 +16,17 @@ export function needsText(io: Io, answer: AnswerOf<'GET /v1/needs'>, all = false
   )
   const first = new Map([...needs].reverse().map((need) => [need.kind, need]))
   const hints = [...first.values()].map(hintOf).filter(Boolean)
-  const rest = [answer.more ? 'There are more.\n' : '', off > 0 ? `Put off: ${off}. rouse needs --all\n` : '']
+  const rest = [
+    ...answer.folded.map(restOf),
+    answer.nextPageToken ? `More with --page-token ${plain(answer.nextPageToken)}\n` : '',
+    off > 0 ? `Put off: ${off}. rouse needs --all\n` : '',
+  ]
   return list + rest.join('') + (hints.length === 0 ? '' : `\n${hints.join('\n')}\n`)
+}
+
+function restOf({ kind, agent, count, atLeast }: AnswerOf<'GET /v1/needs'>['folded'][number]): string {
+  const more = `${count.toLocaleString('en')}${atLeast ? '+' : ''} more (${kind})`
+  return `and ${more} of ${plain(agent)}: rouse needs --agent ${plain(agent)}\n`
 }
 
 function textOf(io: Io, { text, snoozedUntil }: NeedView): string {

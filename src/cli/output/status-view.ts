@@ -22,7 +22,9 @@ export interface Status {
   readonly identity?: string | undefined
   readonly project?: string | undefined
   readonly subscriptions: {
+    /** Of the first 2,500. */
     readonly byStatus: Readonly<Record<string, number>>
+    readonly more: boolean
     /** Degraded ones, and those whose receiver is away. */
     readonly unwell: readonly SubscriptionView[]
   }
@@ -43,6 +45,7 @@ export function statusText(io: Io, status: Status): string {
   const unlessUnread = (name: ListName, text: string | undefined) =>
     unread.includes(name) ? 'unknown: the gateway cannot read it, and its log has the reason' : text
   const counts = Object.entries(subscriptions.byStatus).map(([name, count]) => `${count} ${name}`)
+  if (subscriptions.more) counts.push('and more')
   const head =
     `${gateway.ready ? paintState(io, 'ready') : `${paintState(io, 'down')} (${plain(gateway.lacks)})`}  ${plain(gateway.url)}\n` +
     fields({

@@ -1,4 +1,5 @@
 import type { Io } from '../../client/io.ts'
+import { overlapsOf } from '../../client/overlaps.ts'
 import type { ClaimView, PresentAgentView, SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import { targets } from '../../words/targets.ts'
@@ -46,6 +47,8 @@ const bestFirst = ['active', 'waiting', 'degraded', 'paused'] as const satisfies
  */
 function wakesOf(handle: string, subscriptions: readonly SubscriptionView[]): string | undefined {
   const { status, retrying } = bestOf(handle, subscriptions)
+  const routes = new Set(subscriptions.filter((one) => one.agentIdentity === handle).flatMap(overlapsOf)).size
+  if (routes > 1) return `${status}, ${routes} routes`
   if (retrying === undefined) return status
   return status === 'active' ? 'retrying' : `${status}, retrying`
 }

@@ -4,6 +4,8 @@ import type { SubscriptionView, TaskSummaryView } from '../../client/route-types
 import { readPages } from './read-pages.ts'
 
 const subscriptionPagesMax = 5
+/** The most that `readableSubscriptions` reads: pages of 500. */
+export const subscriptionsMax = subscriptionPagesMax * 500
 
 /** The subscriptions that the key may read: an agent's own, an operator's all. */
 export const readableSubscriptions = (gateway: GatewayClient): Promise<SubscriptionView[]> =>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { permissionScopes } from '../../words/callers.ts'
 import { triggers } from '../../words/events.ts'
 import { accessLevels, contactPolicies, priorities, wakePolicies } from '../../words/policies.ts'
+import { repeatedSkillId } from '../../words/skills.ts'
 import { chosenTargets } from '../../words/targets.ts'
 import { addressOf, handleOf, isHandle } from './addresses.ts'
 
@@ -24,7 +25,10 @@ const agent = z.strictObject({
   displayName: z.string().nullable().optional(),
   description: z.string().nullable().optional(),
   aliases: z.array(handle).optional(),
-  skills: z.array(skill).optional(),
+  skills: z
+    .array(skill)
+    .refine((skills) => repeatedSkillId(skills) === undefined, 'has two skills of one id. Give each an id of its own.')
+    .optional(),
   inputModes: texts.optional(),
   outputModes: texts.optional(),
   access: z.enum(accessLevels).optional(),

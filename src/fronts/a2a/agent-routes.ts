@@ -12,7 +12,6 @@ import type { FrontContext } from '../front-context.ts'
 import { admitRequest } from '../http/admit-request.ts'
 import { bearerKey, callerOf } from '../http/auth.ts'
 import { parseJson } from '../http/json-body.ts'
-import { markPublic } from '../http/public-document.ts'
 import { isUnchanged } from '../http/unchanged.ts'
 import { inOrder } from '../in-order.ts'
 import { addRetryHeaders, sendA2aProblem } from './answer.ts'
@@ -163,8 +162,7 @@ function serveCard(cards: CardDocuments): RequestHandler {
     const document = await cards.document(cardAgent(agent), cardVersionFor(requested) ?? unasked)
     res.setHeader('ETag', document.etag)
     res.setHeader('Last-Modified', document.lastModified)
-    if (agent.access === 'private') res.setHeader('Cache-Control', `private, max-age=${cardMaxAgeSeconds}`)
-    else markPublic(res, cardMaxAgeSeconds)
+    res.setHeader('Cache-Control', `${agent.access === 'private' ? 'private' : 'public'}, max-age=${cardMaxAgeSeconds}`)
     res.setHeader('Vary', agent.access === 'private' ? 'A2A-Version, Authorization' : 'A2A-Version')
     if (isUnchanged(req, document)) {
       res.status(304).end()

@@ -14,8 +14,6 @@ import { acceptingMax, type ListeningOptions } from '../http/http-server.ts'
 import { ConnectionCalls } from './connection-calls.ts'
 import type { GrpcServices } from './services.ts'
 
-/** How long a stop waits for calls in flight before it cuts them. */
-const drainMs = 5_000
 /** How long a client may take to close its connection after GOAWAY. */
 const lingerMs = 500
 
@@ -32,6 +30,8 @@ interface GrpcListeningOptions extends ListeningOptions {
 export class GrpcServer implements AsyncDisposable {
   readonly #listener: Listener
   readonly #isSecure: boolean
+  /** How long a stop waits for calls in flight before it cuts them. */
+  readonly #stopMs: number
   readonly #endHandshakes: () => void
   readonly #sockets = new Set<Socket>()
   /** Bounds the calls of its connections. */
@@ -48,6 +48,7 @@ export class GrpcServer implements AsyncDisposable {
     noteRefused = () => {},
   }: GrpcListeningOptions = {}) {
     this.#isSecure = tls !== undefined
+    this.#stopMs = bounds.stop * 1000
     this.#listener = tls === undefined ? createServer() : secureListener(tls, bounds)
     this.calls = new ConnectionCalls(bounds, refusals)
     this.#endHandshakes = connections.watch(this.#listener, this.#isSecure, (socket) => {
@@ -83,7 +84,11 @@ export class GrpcServer implements AsyncDisposable {
 
   /** Starts to answer calls; those that wait come first. */
   serve(load: () => Promise<GrpcServices>): void {
-    this.#load = load
+    this.#load = () =>
+      load().catch((error: unknown) => {
+        this.#services = undefined
+        throw error
+      })
     for (const socket of this.#sockets) this.#take(socket)
   }
 
@@ -98,7 +103,7 @@ export class GrpcServer implements AsyncDisposable {
     const closed = new Promise((done) => this.#listener.close(done))
     this.#endHandshakes()
     const services = await this.#services?.catch(() => undefined)
-    const cut = setTimeout(() => this.#cut(services), services ? drainMs : 0)
+    const cut = setTimeout(() => this.#cut(services), services ? this.#stopMs : 0)
     for (const socket of this.#sockets) {
       socket.once('finish', () => setTimeout(() => socket.destroy(), lingerMs).unref())
     }

@@ -19,7 +19,7 @@ export function bearerKeyOf(authorization: string | undefined): string | undefin
 const projectHeader = 'Rouse-Project'
 
 /** The calls by which a program beside a harness says that it is there. They are no acts of the harness. */
-const besideHarness = /^\/v1\/(wake-stream|presence|sessions|recovery|parked|whoami|gate|heartbeat)\b/
+const besideHarness = /^\/v1\/(wake-stream|presence|sessions|recovery|turns|parked|whoami|gate|heartbeat)\b/
 
 function isAct(req: Request): boolean {
   return mailWord((name) => req.get(name)) !== 'none' && !besideHarness.test(req.baseUrl + req.path)

@@ -12,8 +12,6 @@ import { closingWriteHead, hasBody } from './early-answer.ts'
 import { ExpressMessages } from './express-messages.ts'
 import { takeUpgrade } from './upgrade.ts'
 
-/** How long a stop waits for requests in flight before it cuts them. */
-const drainMs = 5_000
 /** How often Node checks for requests that exceed a deadline. It ends all of them in one piece: the rarer the checks, the longer the piece. */
 const lateCheckMs = 250
 /** The silence between two requests on a connection, in ms. */
@@ -41,6 +39,8 @@ export class HttpServer implements AsyncDisposable {
   readonly messages = new ExpressMessages()
   readonly #server: Server
   readonly #isSecure: boolean
+  /** How long a stop waits for requests in flight before it cuts them. */
+  readonly #stopMs: number
   /** Connections that have sent no request yet. Node does not count them as idle. */
   readonly #silent = new Set<Socket>()
   /** The requests of each connection that are not answered. One is worked on at a time: the others wait for its answer in any case. */
@@ -55,6 +55,7 @@ export class HttpServer implements AsyncDisposable {
       this.#serve = resolve
     })
     this.#isSecure = tls !== undefined
+    this.#stopMs = bounds.stop * 1000
     this.#server = boundedServer(bounds, tls, this.messages)
     // Node's time-out counts bytes that the socket accepted, so it does not end slow readers. Other idle connections are closed here.
     this.#server.setTimeout(bounds.readerStall * 1000, (socket) => {
@@ -138,7 +139,7 @@ export class HttpServer implements AsyncDisposable {
     const cut = setTimeout(() => {
       this.#server.closeAllConnections()
       for (const socket of this.#upgraded) socket.destroy()
-    }, drainMs)
+    }, this.#stopMs)
     await closed
     clearTimeout(cut)
   }

@@ -26,7 +26,9 @@ function liberalMessage(given: unknown): unknown {
   const { params, ...message } = given
   if (isNothing(params) && message.method !== 'initialize') return message
   if (!isNothing(params) && !isJsonObject(params)) return given
-  const said = saidIn(isJsonObject(params) ? params : {})
+  // MCP Events has words of its own for these: an unknown cursor, and arguments that are no object.
+  const isStrict = /^events\/(?!list$)/.test(given.method)
+  const said = saidIn(isJsonObject(params) ? params : {}, isStrict)
   return { ...message, params: message.method === 'initialize' ? introduced(said) : said }
 }
 
@@ -35,14 +37,18 @@ function isNothing(value: unknown): boolean {
 }
 
 /** The parameters that say something; of a time, null says that it has no end. What models make of `arguments` is for the tool. */
-function saidIn(params: JsonObject): JsonObject {
+function saidIn(params: JsonObject, isStrict = false): JsonObject {
   const { arguments: args, ...others } = params
   const said = Object.entries(others).filter(
-    ([name, value]) => (value !== null || name === 'ttlMs') && !(name === 'cursor' && value === ''),
+    ([name, value]) => (value !== null || name === 'ttlMs') && (isStrict || !(name === 'cursor' && value === '')),
   )
   return {
     ...Object.fromEntries(said),
-    ...(isNothing(args) ? {} : { arguments: liberalArguments({ type: 'object' }, args) }),
+    ...(isStrict && Array.isArray(args)
+      ? { arguments: args }
+      : isNothing(args)
+        ? {}
+        : { arguments: liberalArguments({ type: 'object' }, args) }),
   }
 }
 

@@ -45,12 +45,12 @@ export const claimRoutes = [
     what: 'list claims',
     access: { scope: 'read', operator: 'any', agent: 'project', peer: 'never', audited: 'no' },
     query: claimQuery,
-    handle: async ({ caller, query }, { claims: { db }, clock }) => {
+    handle: async ({ caller, query }, { claims, db, clock }) => {
       const { limit = limitDefault } = query
       const ownerId = await ownerIdOf(db, caller, query.owner)
       const found = await findClaims(db, caller.projectId, { ...query, ownerId, limit: limit + 1 })
       const { items, nextPageToken } = pageOf(found, limit, (claim) => claim.ref)
-      return { claims: items.map((claim) => claimView(claim, clock.now())), nextPageToken }
+      return { claims: items.map((claim) => claimView(claim, claims.silenceUntil(clock.now()))), nextPageToken }
     },
   }),
   route('POST /v1/claims', {
@@ -63,7 +63,7 @@ export const claimRoutes = [
       reply.target = body.ref
       const { claim, outcome, ...rest } = await claimRef(claims, caller, body.ref)
       if (outcome === 'renewed') reply.status = 200
-      return { ...claimView(claim, clock.now()), outcome, ...rest }
+      return { ...claimView(claim, claims.silenceUntil(clock.now())), outcome, ...rest }
     },
   }),
   route('DELETE /v1/claims', {
@@ -89,7 +89,7 @@ export const claimRoutes = [
       reply.target = body.ref
       if (body.message !== undefined) requireScope(caller, 'send', 'A message with a hand-off is mail, which')
       const { claim, messageId } = await handoffClaim(claims, caller, body)
-      return { ...claimView(claim, clock.now()), messageId }
+      return { ...claimView(claim, claims.silenceUntil(clock.now())), messageId }
     },
   }),
 ] as const

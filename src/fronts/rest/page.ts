@@ -25,7 +25,7 @@ export function nextToken<Item>(items: readonly Item[], more: boolean, tokenOf: 
 }
 
 /** A position in a list that is ordered by time and id. */
-interface Position {
+export interface Position {
   readonly createdAt: number
   readonly id: string
 }

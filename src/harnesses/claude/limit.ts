@@ -1,6 +1,7 @@
 import type { UsageLimit } from '../../bridge/adapter.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { resetIn } from '../reset-time.ts'
+import { zaiLimit } from '../zai-limit.ts'
 
 /** Claude Code has tried again by itself before it says so. */
 const refusedMs = 5 * 60_000
@@ -19,6 +20,8 @@ export function claudeLimit(line: string, now: number): UsageLimit | undefined {
     const until = at === undefined ? resetIn(said, now) : Number(at) * 1_000
     return { reason: 'usage-limit', until, detail: said.slice(0, 200) }
   }
+  const served = zaiLimit(line, now)
+  if (served !== undefined) return served
   const [cap] = /Credit balance is too low|You've run out of usage credits|^billing_error\b/.exec(line) ?? []
   if (cap !== undefined) return { reason: 'spend-cap', until: null, detail: cap }
   const [refused] = /Request rejected \(429\)|Server is temporarily limiting requests|^rate_limit\b/.exec(line) ?? []

@@ -1,6 +1,7 @@
 import type { UsageLimit } from '../../bridge/adapter.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { resetIn } from '../reset-time.ts'
+import { zaiLimit } from '../zai-limit.ts'
 
 /** OpenCode waits shorter times by itself, and its conversation is busy meanwhile. */
 const shortMs = 60_000
@@ -22,6 +23,8 @@ export function opencodeRetryLimit({ type, message, next }: JsonObject, now: num
 export function opencodeLimit(line: string, now: number): UsageLimit | undefined {
   const [said] = /Free usage exceeded[^"\n]*/.exec(line) ?? []
   if (said !== undefined) return { reason: 'usage-limit', until: resetIn(said, now), detail: said.slice(0, 200) }
+  const served = zaiLimit(line, now)
+  if (served !== undefined) return served
   const [refused] = /\b(Too Many Requests|Rate Limited)\b/.exec(line) ?? []
   return refused === undefined ? undefined : { reason: 'rate-limit', until: now + refusedMs, detail: refused }
 }

@@ -36,6 +36,7 @@ export async function putMail(
   const message = messageOf(mail, tx.now)
   await insertMessage(tx, message)
   const { id: messageId, type, signalType } = message
+  const origin = `${message.projectId} ${message.senderId}`
   const events: NewEvent[] = []
   const [only] = recipients
   const groups: Iterable<readonly [WakePolicy, readonly string[]]> =
@@ -44,7 +45,7 @@ export async function putMail(
     // `silent` mail is only in the inbox: no route delivers it. Source: S1-15.
     const pending = wakePolicy === 'silent' ? 0 : 1
     const receipt = routed ? 'routed' : 'accepted'
-    await insertRecipients(tx, agentIds, { messageId, type, signalType, pending, receipt, sessionId })
+    await insertRecipients(tx, agentIds, { messageId, type, signalType, pending, receipt, sessionId, origin })
     events.push(messageSent(message, from, agentIds, wakePolicy))
   }
   if (events.length === 0) events.push(messageSent(message, from, []))

@@ -1,3 +1,4 @@
+import { operatorId } from '../../registry/agents/identity.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { rowsInsert } from '../../storage/rows.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
@@ -17,6 +18,8 @@ interface NewRecipients {
   pending: number
   receipt: Receipt
   sessionId: string | null
+  /** The project and the sender, for the mail of the operator. */
+  origin: string
 }
 
 const recipientRows = rowsInsert('message_recipient', [
@@ -29,6 +32,7 @@ const recipientRows = rowsInsert('message_recipient', [
   'pending',
   'receipt',
   'session_id',
+  'origin',
 ])
 /** A recipient with its agent, and the reports on the newest wake with this message (JSON). A removed agent has neither handle nor project. */
 export interface AgentRecipient extends Recipient {
@@ -79,9 +83,10 @@ export async function insertRecipients(
   agentIds: readonly string[],
   row: NewRecipients,
 ): Promise<void> {
-  const { messageId, type, signalType, pending, receipt, sessionId } = row
+  const { messageId, type, signalType, pending, receipt, sessionId, origin } = row
   const rows = agentIds.map((agentId) => {
-    return [agentId, messageId, 'sent', tx.now, type, signalType, pending, receipt, sessionId]
+    const from = agentId === operatorId ? origin : null
+    return [agentId, messageId, 'sent', tx.now, type, signalType, pending, receipt, sessionId, from]
   })
   await recipientRows.run(tx, rows)
 }

@@ -6,6 +6,7 @@ import type { Reader, Transaction } from '../../storage/database.ts'
 import { scopes } from '../../words/callers.ts'
 import { anyMode } from '../../words/modes.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
+import { repeatedSkillId } from '../../words/skills.ts'
 import { createApiKey } from '../callers/api-key-store.ts'
 import { type Caller, requireOperator, requireSelf } from '../callers/caller.ts'
 import { limitExceeded, limitFor } from '../callers/caller-limits.ts'
@@ -51,6 +52,7 @@ export async function registerAgent(
   const handle = parseHandle(input.handle)
   const aliases = parseAliases(input.aliases ?? [], handle)
   requireDisplayName(input.displayName)
+  requireSkillsApart(input.skills)
   return context.db.transaction(async (tx) => {
     await requireLiveKey(tx, caller)
     await requireRoomForAgent(tx, projectId)
@@ -110,6 +112,7 @@ export function changeAgent(
     requireSelf(caller, before.id, 'change this agent')
     const { handle: _fixed, aliases, ...changes } = input
     if (changes.displayName !== before.displayName) requireDisplayName(changes.displayName)
+    requireSkillsApart(changes.skills)
     const agent: Agent = {
       ...before,
       ...changes,
@@ -164,6 +167,15 @@ export async function requireAgent(db: Reader, projectId: string, name: string):
 /** Returns the access of the agent with a handle or alias, without reading the rest of it; undefined when there is none. */
 export function findAccess(db: Reader, projectId: string, name: string): Promise<Access | undefined> {
   return accessOf(db, projectId, nameOf(name))
+}
+
+function requireSkillsApart(skills: readonly Skill[] = []): void {
+  const id = repeatedSkillId(skills)
+  if (id === undefined) return
+  throw new Problem('invalid-request', {
+    field: 'skills',
+    detail: `skills: two have the id "${id}", by which callers find one. Give each an id of its own.`,
+  })
 }
 
 function parseAliases(aliases: readonly string[], handle: string): string[] {

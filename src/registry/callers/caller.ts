@@ -28,6 +28,8 @@ export interface Caller {
   readonly role?: OperatorRole
   /** The projects that an operator may act in; absent: all of them. */
   readonly projects?: readonly string[]
+  /** Present when the request of an operator names its project. */
+  readonly namesProject?: true
   /** An agent's `defaultWakePolicy`; absent: `immediate`. */
   readonly defaultWakePolicy?: WakePolicy
   /** The limits of its project that differ from the defaults. */

@@ -106,8 +106,9 @@ export async function callerIn(
 ): Promise<Caller> {
   if (name === undefined) return caller
   const projectId = parseProject(name, field)
-  if (projectId === caller.projectId) return caller
-  if (operates(caller, projectId)) return { ...caller, projectId: await requireProject(db, projectId) }
+  if (caller.kind === 'agent' && projectId === caller.projectId) return caller
+  if (operates(caller, projectId))
+    return { ...caller, projectId: await requireProject(db, projectId), namesProject: true }
   if (caller.kind === 'operator') throw notOperated(caller, projectId, field)
   throw new Problem('forbidden', {
     field,

@@ -2,7 +2,7 @@ import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Reader } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
-import { limited, ownedBetween, p, sql, statement } from '../../storage/statement.ts'
+import { lateFilter, limited, ownedBetween, p, type SQL, sql, statement } from '../../storage/statement.ts'
 import type { Session } from './session.ts'
 import { columns, fromRow, type SessionRow } from './session-row.ts'
 
@@ -31,6 +31,12 @@ const liveOfKey = statement<{ keyId: string }, SessionRow>(
 const presentIn = statement<{ projectId: string }, { agentId: string }>(
   sql`select agent_id as "agentId" from session where project_id = ${p('projectId')} and ended_at is null order by id`,
 )
+const awaitingApproval = (owner: SQL) =>
+  statement<{ owner: string; limit: number }, SessionRow>(
+    sql`select ${columns} from session where ${owner} = ${p('owner')} and ended_at is null
+      and ${lateFilter(sql`state = 'waitingOnApproval'`)} order by id ${limited}`,
+  )
+const approvals = { agent: awaitingApproval(sql`agent_id`), project: awaitingApproval(sql`project_id`) }
 const live = statement<object, { count: number }>(sql`select count(*) as "count" from session where ended_at is null`)
 const silent = statement<{ before: number; limit: number }, SessionRow>(
   sql`select ${columns} from session where ended_at is null and last_seen_at < ${p('before')} order by last_seen_at ${limited}`,
@@ -98,6 +104,15 @@ async function readPage(
 /** The view of a session has its capabilities twice: they are those of its presence too. */
 const sizeOfRow = ({ capabilities, cwd, harnessSessionId }: SessionRow): number =>
   2 * capabilities.length + (cwd?.length ?? 0) + (harnessSessionId?.length ?? 0)
+
+/** Returns the live sessions whose harness waits for an approval. */
+export async function listAwaitingApproval(db: Reader, of: SessionOwner, limit: number): Promise<Session[]> {
+  const rows =
+    'agentId' in of
+      ? await db.all(approvals.agent, { owner: of.agentId, limit })
+      : await db.all(approvals.project, { owner: of.projectId, limit })
+  return rows.map(fromRow)
+}
 
 /** Returns the agents of a project that have a live session. */
 export async function listPresentAgents(db: Reader, projectId: string): Promise<string[]> {

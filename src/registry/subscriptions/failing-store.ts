@@ -3,21 +3,41 @@ import { limited, p, sql, statement } from '../../storage/statement.ts'
 import type { WakeSubscription } from './subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, wakeFromRow } from './subscription-row.ts'
 
-const failing = sql`kind = 'wake' and (status = 'degraded' or (status = 'active' and failed_in_a_row > 0) or exists (select 1 from delivery
-    where delivery.subscription_id = subscription.id and next_attempt_at is not null)) order by updated_at ${limited}`
-const ofProject = statement<{ projectId: string; limit: number }, SubscriptionRow>(
-  sql`select ${subscriptionColumns} from subscription where project_id = ${p('projectId')} and ${failing}`,
+/** The trouble of a subscription: nothing more is sent, its newest event failed, or one is tried again. */
+type Trouble = 'degraded' | 'failing' | 'retrying'
+
+/** A subscription in trouble, and how many of its agent are in the same. */
+interface FailingSubscription {
+  readonly subscription: WakeSubscription
+  readonly trouble: Trouble
+  readonly total: number
+}
+
+type Row = SubscriptionRow & { trouble: Trouble; total: number }
+
+const trouble = sql`case when status = 'degraded' then 'degraded' when failed_in_a_row > 0 then 'failing' else 'retrying' end`
+const failing = sql`kind = 'wake' and (status = 'degraded' or (status = 'active' and (failed_in_a_row > 0 or exists (select 1 from delivery
+    where delivery.subscription_id = subscription.id and next_attempt_at is not null))))`
+const ofProject = statement<{ projectId: string; limit: number }, Row>(
+  sql`select * from (select ${subscriptionColumns}, ${trouble} as trouble,
+      row_number() over (partition by agent_id, ${trouble} order by updated_at, id) as place,
+      count(*) over (partition by agent_id, ${trouble}) as total
+    from subscription where project_id = ${p('projectId')} and ${failing}) as ranked where place <= ${p('limit')}`,
 )
-const ofAgent = statement<{ agentId: string; limit: number }, SubscriptionRow>(
-  sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and ${failing}`,
+const ofAgent = statement<{ agentId: string; limit: number }, Row>(
+  sql`select ${subscriptionColumns}, ${trouble} as trouble, 0 as total from subscription where agent_id = ${p('agentId')} and ${failing}
+    order by updated_at, id ${limited}`,
 )
 
-/** Returns the wake subscriptions of a project or an agent whose receiver is away: degraded ones, and those whose newest event failed or is tried again. */
+/**
+ * Returns the wake subscriptions of a project or an agent whose receiver is away: degraded ones, and those whose newest event failed or is tried
+ * again. Of a project `limit` of each agent and trouble, the oldest first.
+ */
 export async function listFailing(
   db: Reader,
   of: { readonly projectId: string } | { readonly agentId: string },
   limit: number,
-): Promise<WakeSubscription[]> {
+): Promise<FailingSubscription[]> {
   const rows = 'projectId' in of ? await db.all(ofProject, { ...of, limit }) : await db.all(ofAgent, { ...of, limit })
-  return rows.map(wakeFromRow)
+  return rows.map(({ trouble, total, ...row }) => ({ subscription: wakeFromRow(row), trouble, total }))
 }

@@ -17,6 +17,11 @@ const writersMax = 3
 
 const databaseSize = statement<object, { size: number }>(sql`select pg_database_size(current_database()) as "size"`)
 
+const tableId = statement<object, { id: string }>(sql`select cast(cast('project' as regclass) as oid)::text as "id"`)
+const timeline = statement<object, { id: string }>(
+  sql`select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) as "id"`,
+)
+
 /**
  * A store that several gateways share: a few connections for writing, which the group commit uses, and a pool for reading. A
  * connection that broke is opened again when it is needed.
@@ -68,6 +73,14 @@ export class PostgresDatabase implements Database {
   async size(): Promise<number> {
     const [row] = await this.#read(databaseSize, {})
     return row!.size
+  }
+
+  /** The table, and the timeline where the server says it: a dump makes the one anew, a recovery to a point in time the other. */
+  async place(): Promise<{ was: string; is: string }> {
+    const [row] = await this.#read(tableId, {})
+    const [line] = await this.#read(timeline, {}).catch(() => [])
+    const is = `postgres:${row!.id}.${line?.id ?? ''}`
+    return { was: is, is }
   }
 
   close(): Promise<void> {

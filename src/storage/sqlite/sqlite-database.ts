@@ -1,9 +1,10 @@
 import { closeSync, fdatasync, fdatasyncSync, mkdirSync, openSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Problem } from '../../errors.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { newUuid } from '../../lib/ids.ts'
 import { type Logger, silentLogger } from '../../logger/logger.ts'
 import { inCall } from '../as-call.ts'
 import type { Database, NoteCommit, Transaction } from '../database.ts'
@@ -115,6 +116,17 @@ export class SqliteDatabase implements Database {
   async size(): Promise<number> {
     const sizes = await Promise.all([stat(this.#path), stat(`${this.#path}-wal`)])
     return sizes.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  /** The file itself, which a copy is not, and a mark beside it of the last start, which a file that was written over does not have. */
+  async place(): Promise<{ was: string; is: string }> {
+    const { ino, birthtimeNs } = await stat(this.#path, { bigint: true })
+    const path = `${this.#path}-mark`
+    const mark = await readFile(path, 'utf8').catch(() => '')
+    const next = newUuid()
+    await writeFile(path, next, { mode: 0o600 })
+    const file = `sqlite:${ino}.${birthtimeNs}`
+    return { was: mark && `${file}.${mark}`, is: `${file}.${next}` }
   }
 
   close(): Promise<void> {

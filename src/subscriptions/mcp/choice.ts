@@ -61,10 +61,11 @@ export function subscriptionTo(caller: Caller, choice: McpEventChoice): WakeSubs
 
 /**
  * Returns the id of a subscription as its client knows it: the same for ever for the same caller, URL, type and arguments, in whatever
- * order those are written. It gives no right. Pure. Source: SEP-3415, subscription identity.
+ * order and spelling those are written. It gives no right. Pure. Source: SEP-3415, subscription identity.
  */
 export function mcpSubscriptionId(caller: Caller, url: string, { name, arguments: given }: McpEventChoice): string {
-  const key = JSON.stringify([caller.projectId, caller.id, url, name, sorted(given)])
+  const address = URL.canParse(url) ? new URL(url).href : url
+  const key = JSON.stringify([caller.projectId, caller.id, address, name, sorted(given)])
   return `sub_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
 }
 

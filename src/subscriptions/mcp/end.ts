@@ -1,3 +1,4 @@
+import type { SilenceJudge } from '../../lib/own-clock.ts'
 import type { Sweep } from '../../lib/sweeper.ts'
 import type { Core } from '../../log/core.ts'
 import { gatewayIdentity } from '../../registry/agents/identity.ts'
@@ -29,7 +30,7 @@ export async function unsubscribeFromEvents(
   if (ended !== undefined) context.changed(ended)
 }
 
-interface LapseContext extends Core {
+interface LapseContext extends Core, SilenceJudge {
   readonly changed: (subscriptionId: string) => void
 }
 
@@ -39,15 +40,15 @@ const gateway = { id: gatewayIdentity, identity: gatewayIdentity }
 
 /** Removes the subscriptions to events that their clients have not refreshed in time. Their clients know the time, so nobody is told. */
 export function lapseSweep(context: LapseContext): Sweep {
-  const { db, clock, log } = context
+  const { db, clock, log, silenceUntil } = context
   return {
     name: 'lapsed_subscriptions',
     everyMs,
     async run() {
-      const due = await listExpired(db, clock.now(), atOnce)
+      const due = await listExpired(db, silenceUntil(clock.now()), atOnce)
       if (due.length === 0) return false
       const lapsed = await db.transaction(async (tx) => {
-        const found = await listExpired(tx, tx.now, atOnce)
+        const found = await listExpired(tx, silenceUntil(tx.now), atOnce)
         await deleteSubscriptions(
           tx,
           found.map(({ id }) => id),

@@ -1,4 +1,5 @@
 import { logBounds } from '../../log/event-store.ts'
+import { leftOf } from '../../log/restored.ts'
 import type { Reader } from '../../storage/database.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { logIdOfCursor } from '../../words/mcp-events.ts'
@@ -17,8 +18,10 @@ interface Position {
   readonly isCut: boolean
 }
 
+/** The event at a logId, or the last one before where a restore has left none. */
 const createdAt = statement<{ projectId: string; logId: number }, { createdAt: number }>(
-  sql`select created_at as "createdAt" from event where project_id = ${p('projectId')} and log_id = ${p('logId')}`,
+  sql`select created_at as "createdAt" from event where project_id = ${p('projectId')} and log_id <= ${p('logId')}
+    order by log_id desc limit 1`,
 )
 
 /**
@@ -30,11 +33,11 @@ export async function startPosition(db: Reader, projectId: string, wanted: Wante
   const { cursor, maxAgeMs } = wanted
   if (cursor === null) return { logId: head, isCut: false }
   const said = logIdOfCursor(cursor, projectId)
-  const isKnown = said !== undefined && said <= head
-  const from = Math.max(isKnown ? said : prunedTo, prunedTo)
+  const left = said === undefined || said > head ? prunedTo : await leftOf(db, projectId, said)
+  const from = Math.max(left ?? said!, prunedTo)
   const youngest = maxAgeMs === undefined ? 0 : await lastBefore(db, projectId, now - maxAgeMs, { after: from, head })
   const logId = Math.max(from, youngest)
-  return { logId, isCut: !isKnown || logId > said }
+  return { logId, isCut: said === undefined || logId !== said }
 }
 
 /** Returns the last logId of before an instant (ms since the epoch), by halves: the log is in the order of time, but for clocks that differ. */

@@ -73,11 +73,13 @@ const retryForSeconds = 600
 export async function subscribeToEvents(
   context: SubscriptionContext,
   caller: Caller,
-  input: McpSubscribeInput,
+  wanted: McpSubscribeInput,
   turn: ChallengeTurn,
 ): Promise<McpSubscribed> {
   const { db, clock } = context
-  requireCallback(context, input)
+  requireCallback(context, wanted)
+  // Two spellings of an address are one: it is stored as it is dialled.
+  const input = { ...wanted, url: new URL(wanted.url).href }
   const mcpId = mcpSubscriptionId(caller, input.url, input.choice)
   const known = await findMcpSubscription(db, mcpId)
   const verifiedAt = await verifiedSince(context, caller, { ...input, mcpId, known }, turn)
@@ -106,7 +108,7 @@ function isLiving({ expiresAt }: WakeSubscription, now: number): boolean {
 /** Returns until when a subscription lives. Whatever is wanted is possible within bounds, which the answer says. */
 function expiryOf({ ttlMs }: Pick<McpSubscribeInput, 'ttlMs'>, now: number): number {
   const { default: usual, min, max } = mcpEventTtl
-  return now + Math.min(max, Math.max(min, ttlMs === null ? max : (ttlMs ?? usual)))
+  return now + Math.round(Math.min(max, Math.max(min, ttlMs === null ? max : (ttlMs ?? usual))))
 }
 
 interface Given extends McpSubscribeInput {

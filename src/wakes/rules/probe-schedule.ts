@@ -6,6 +6,10 @@ const longestMs = 1_800_000
 /** The latest that a probe can be due after now: a later instant was written by a clock that was ahead. */
 export const probeWithinMs = longestMs * 1.2
 
+/** Returns when a degraded receiver is tried next, of what is stored: it is looked at once before the first try. Pure. */
+export const nextProbeShown = (probeAt: number, { updatedAt }: Pick<Probed, 'updatedAt'>): number =>
+  Math.max(probeAt, updatedAt + firstMs)
+
 type Probed = Pick<WakeSubscription, 'harnessTarget' | 'target' | 'updatedAt'>
 
 /** Returns what is done about a degraded subscription whose probe is due. `random` in [0, 1). Pure. Instants in ms since the epoch. */

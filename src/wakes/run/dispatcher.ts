@@ -17,8 +17,8 @@ const sharedBatchMax = 16
 /** Notifications say when to look; this finds what a lost one missed. */
 const sweepMs = 5_000
 const outageMs = 1_000
-/** The shortest time between two looks of which the first has leased nothing. */
-const refusedMs = 20
+/** The time until the next look where something is due and was not leased. */
+const refusedMs = 5
 /** Head start that other gateways get on a subscription that this one yielded. */
 const headStartMs = 50
 
@@ -202,8 +202,8 @@ export class Dispatcher implements AsyncDisposable {
     const delayMs = dueAt === undefined ? sweepMs : Math.min(sweepMs, dueAt - clock.now())
     if (this.#isNotified) return
     // What is due and was not leased has a reason that passes with time.
-    const waitMs = leased === 0 ? Math.max(delayMs, refusedMs) : delayMs
-    if (waitMs > 0) await this.#wait(waitMs)
+    if (delayMs > 0) await this.#wait(delayMs)
+    else if (leased === 0) await this.#wait(refusedMs)
   }
 
   #wait(delayMs: number): Promise<void> {

@@ -4,6 +4,9 @@ import type { Reader } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { p, sql, statement } from '../../storage/statement.ts'
 import { type Attempt, attemptFor } from '../channel.ts'
+import { nextProbeShown } from '../rules/probe-schedule.ts'
+
+const errorMax = 300
 
 /** A receiver that is away, and is tried again. Instants are ISO 8601. */
 export interface Retrying {
@@ -52,7 +55,8 @@ export async function readRetrying(
   const byId = new Map(subscriptions.map((one) => [one.id, one]))
   for (const { id, probeAt } of probes) {
     const { updatedAt, reason } = byId.get(id)!
-    found.set(id, { since: isoTime(updatedAt), nextTryAt: isoTime(probeAt), error: reason ?? 'degraded' })
+    const nextTryAt = isoTime(nextProbeShown(probeAt, { updatedAt }))
+    found.set(id, { since: isoTime(updatedAt), nextTryAt, error: reason ?? 'degraded' })
   }
   return found
 }
@@ -68,7 +72,8 @@ function retryingOf(attempts: readonly Attempt[], nextAttemptAt: number): Retryi
   }
 }
 
+/** A reader of a stream says in a line what has failed, and for whom. */
 function errorOf(attempt: Attempt): string {
-  const { error, status } = attemptFor({ kind: 'agent', projects: undefined }, attempt)
-  return error ?? `http-${status}`
+  const { error, status, response } = attemptFor({ kind: 'agent', projects: undefined }, attempt)
+  return error === 'failed' && response ? `failed: ${response.slice(0, errorMax)}` : (error ?? `http-${status}`)
 }

@@ -79,6 +79,20 @@ describe('the journal', () => {
     expect(journal.nthLastTurn(1)).toBe(2_000)
   })
 
+  test('counts each run for a wake as a turn of its own, also one after which nothing is handed over any more', () => {
+    using directory = dataDirectory()
+    let now = 1_000
+    using journal = open(directory.path, () => now)
+    journal.accept(named('1'))
+    for (const isTurn of [true, false, true]) {
+      now += 1_000
+      journal.handOver('1', session, 'queue', ['@olga'])
+      journal.takeBack('1', 'held', isTurn)
+    }
+    expect(journal.turnsOf(agent, 0, 10).map(({ at }) => at)).toEqual([4_000, 2_000])
+    expect(journal.find('1', agent)?.handedOverAt).toBeNull()
+  })
+
   test('forgets what is older than 30 days', () => {
     using directory = dataDirectory()
     let now = Date.now()

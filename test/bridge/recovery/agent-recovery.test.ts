@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import type { UsageLimit } from '../../../src/bridge/adapter.ts'
+import { processStart } from '../../../src/bridge/processes.ts'
 import { Parking } from '../../../src/bridge/recovery/parking.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { until } from '../../support/until.ts'
@@ -122,13 +125,21 @@ test('a park ends with its time, is at most eight days long, and is told once', 
     reason: 'usage-limit',
     until: ms === null ? null : clock.now() + ms,
   })
+  expect(parking.limited(limit(-1))).toBe(true)
+  expect(parking.guard?.mayAt).toBe(clock.now() + 60_000)
+  // A run that began before the park says nothing new.
   expect(parking.limited(limit(-1))).toBe(false)
-  expect(parking.guard).toBeUndefined()
-  expect(parking.limited(limit(60_000))).toBe(true)
-  // A harness that tries again tells it again.
-  expect(parking.limited(limit(61_000))).toBe(false)
-  expect(notes).toHaveLength(1)
   clock.advance(60_000)
+  expect(parking.guard).toBeUndefined()
+  expect(parking.limited(limit(0))).toBe(true)
+  expect(parking.guard?.mayAt).toBe(clock.now() + 120_000)
+  clock.advance(120_000)
+  notes.length = 0
+  expect(parking.limited(limit(90_000))).toBe(true)
+  // A harness that tries again tells it again.
+  expect(parking.limited(limit(91_000))).toBe(false)
+  expect(notes).toHaveLength(1)
+  clock.advance(90_000)
   expect(parking.guard).toBeUndefined()
   expect(parking.limited(limit(90 * 24 * 3_600_000))).toBe(true)
   expect(parking.guard?.mayAt).toBe(clock.now() + 8 * 24 * 3_600_000)
@@ -140,4 +151,58 @@ test('a park ends with its time, is at most eight days long, and is told once', 
   parking.sent(parking.unsent!, true)
   parking.told(null)
   expect(parking.guard).toBeUndefined()
+})
+
+/** A harness of @donna that runs, with its session at the gateway. */
+async function sessionOf({ gateway, donna }: Awaited<ReturnType<typeof openPlace>>, over: { pid?: number } = {}) {
+  const harness = spawn('sleep', ['600'], { stdio: 'ignore' })
+  await once(harness, 'spawn')
+  const pid = over.pid ?? harness.pid!
+  const { startedAt } = processStart(harness.pid!)!
+  const { status, body } = await gateway.call('POST', '/v1/sessions', { surface: 'repl', pid, startedAt }, donna)
+  expect(status).toBe(201)
+  const kill = async () => {
+    harness.kill('SIGKILL')
+    await once(harness, 'exit')
+  }
+  const read = async () => (await gateway.call('GET', `/v1/sessions/${body.sessionId}`, undefined, donna)).body
+  return { kill, read }
+}
+
+// S3-6
+test('a harness that was killed ends its session, as soon as the bridge of its machine looks', async () => {
+  await using place = await openPlace()
+  const { read, kill } = await sessionOf(place)
+  const { fetch } = new RecoveryStub()
+  await using bridge = await startBridge({ ...place.options, fetch, accountMs })
+  await kill()
+  expect(await until(read, ({ status }) => status === 'ended')).toMatchObject({ reason: 'ended' })
+  await bridge.noted(/its session is ended: its harness, process \d+, runs no more/)
+})
+
+test('a harness that ended while the bridge was away, as at a restart of the machine, ends its session at the first look', async () => {
+  await using place = await openPlace()
+  const { read, kill } = await sessionOf(place)
+  const options = { ...place.options, fetch: new RecoveryStub().fetch, accountMs }
+  {
+    await using _bridge = await startBridge(options)
+  }
+  await kill()
+  expect(await read()).toMatchObject({ status: 'live' })
+  await using _again = await startBridge(options)
+  expect((await read()).status).toBe('ended')
+})
+
+test('a session whose process has never run here is of another machine, and is left alone', async () => {
+  await using place = await openPlace()
+  const { read, kill } = await sessionOf(place, { pid: 4_194_000 })
+  const stub = new RecoveryStub()
+  await using _bridge = await startBridge({ ...place.options, fetch: stub.fetch, accountMs })
+  const { length } = stub.accounts
+  await until(
+    () => stub.accounts.length,
+    (count) => count > length + 3,
+  )
+  expect((await read()).status).toBe('live')
+  await kill()
 })

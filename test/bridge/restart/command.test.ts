@@ -46,3 +46,25 @@ test('rouse recovery prove starts the harness by the recipe of the configuration
   // The harness goes on without its bridge.
   process.kill(pid, 0)
 })
+
+test('rouse recovery prove that is interrupted before the proof has ended has not succeeded', async () => {
+  using home = dataDirectory()
+  await using gateway = await startGateway()
+  const { key } = await gateway.addAgent('donna')
+  const env = { HOME: home.path, PATH: join(home.path, 'bin') }
+  const profile = { url: gateway.url, key, identity: '@donna' }
+  writeProfiles({ current: 'donna', byName: new Map([['donna', profile]]) }, env)
+  const cwd = workplace(home.path)
+  const { recipe } = replOf({ cwd, gateway, key, env: { SILENT: 'yes' } })
+  const { settleMs: _ms, ...restart } = { ...recipe, harness: 'claude', settleSeconds: 2 }
+  const agents = [{ profile: 'donna', harnesses: ['claude'], directories: [cwd], restart }]
+  writeFileSync(join(home.path, '.config', 'rouse', 'bridge.json'), JSON.stringify({ agents }), { mode: 0o600 })
+  const bridge = start(['bridge'], env)
+  await bridge.until(/@donna: connected/)
+  const proof = start(['recovery', 'prove', '@donna'], env)
+  await proof.until(/its session is waited for/)
+  proof.interrupt()
+  expect(await proof.code).toBe(130)
+  bridge.interrupt()
+  await bridge.code
+})

@@ -56,6 +56,12 @@ test('a recipe is proven by a new process, a new session from it and its first a
   expect(seat.stub.acts).toEqual([])
 })
 
+test('a harness that has acted and is idle again when it is looked at is proven', async () => {
+  await using seat = await openSeat({}, { SOON_IDLE: 'yes' })
+  await using bridge = await startBridge(seat.options)
+  expect(await ended(bridge, run(1))).toMatchObject({ state: 'proven' })
+})
+
 test('a harness that ends before it has acted proves nothing', async () => {
   await using seat = await openSeat({ settleMs: 100 }, { SILENT: 'yes', ENDS_AFTER_MS: '800' })
   await using bridge = await startBridge(seat.options)

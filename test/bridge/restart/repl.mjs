@@ -27,5 +27,6 @@ if (!SILENT) {
   const own = process.env.SAYS_NO_PID ? {} : { pid: process.pid, startedAt: startedAt() }
   await say('POST', '/v1/sessions', { surface: 'repl', ...own, drain: false })
   await say('PUT', '/v1/presence', { state: 'active', source: 'bridge-daemon' })
+  if (process.env.SOON_IDLE) await say('PUT', '/v1/presence', { state: 'idle', source: 'bridge-daemon' })
 }
 setTimeout(() => {}, Number(process.env.ENDS_AFTER_MS ?? 3_600_000))

@@ -47,6 +47,8 @@ interface DeskOptions {
   readonly restart?: Recipe
   readonly accountMs?: number
   readonly env?: Readonly<Record<string, string>>
+  /** The settings of each adapter. */
+  readonly adapters?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
 /** The directory of the conversations. */
@@ -94,6 +96,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
     restart,
     accountMs,
     env = {},
+    adapters = {},
   } = options
   const notes: string[] = []
   const receipts: (OutgoingReceipt & { agent: string })[] = []
@@ -107,7 +110,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
   const directories = [workplace(home)]
   const config = {
     path: join(home, 'bridge.json'),
-    adapters: {},
+    adapters,
     maxTurnsAMinute: limits.maxTurnsAMinute ?? bridgeDefaults.maxTurnsAMinute,
     harnessWaitMinutes: harnessWaitMinutes ?? bridgeDefaults.harnessWaitMinutes,
     agents: agents.map(({ handle, key }) => ({

@@ -186,6 +186,23 @@ describe('mail', () => {
     await run('message_write', { action: 'mark', messageId, status: 'resolved' })
     expect(await needs('mail')).toEqual([])
   })
+
+  test('of one agent hides none of another, and is all there in pages', async () => {
+    const write = (subject: string, from: TestAgent) =>
+      gateway.call('POST', '/v1/messages', { to: '@operator', subject }, from)
+    for (let n = 0; n < 130; n++) await write(`n${n}`, donna)
+    await write('URGENT', bob)
+    const { data } = await run('needs_read')
+    const ofBob = data.needs.filter(({ agent }: JsonObject) => agent === '@bob')
+    expect(ofBob).toMatchObject([{ kind: 'mail', text: 'URGENT' }])
+    expect(data).toMatchObject({ counts: { mail: 131 }, more: true })
+    expect(data.folded).toContainEqual({ kind: 'mail', agent: '@donna', count: 125, atLeast: false })
+    const first = await run('needs_read', { agent: '@donna', kind: 'mail' })
+    const { nextPageToken: pageToken } = first.data
+    const second = await run('needs_read', { agent: '@donna', kind: 'mail', pageToken })
+    expect([first.data.needs.length, second.data.needs.length, second.data.counts.mail]).toEqual([100, 30, 131])
+    expect((await run('gateway_read')).data.needs).toMatchObject({ mail: 131 })
+  })
 })
 
 test('what it does is in the audit, as the route that it calls', async () => {

@@ -139,7 +139,27 @@ describe('OpenCode', () => {
   })
 })
 
+// Z.ai, in whichever harness it serves: read in public threads.
 test.each([
+  [
+    '{"error":{"code":"1308","message":"Usage limit reached for 5 hour. Your limit will reset at 2026-11-27 19:01:25"}}',
+    '2026-11-27T11:01:00Z',
+  ],
+  [
+    'API Error: 429 Weekly/Monthly Limit Exhausted. Your limit will reset at 2026-12-01T00:00:00Z',
+    '2026-12-01T00:00:00Z',
+  ],
+])('%s', (line, until) => {
+  for (const limitIn of [claudeLimit, opencodeLimit]) {
+    expect(limitIn(line, now)).toMatchObject({ reason: 'usage-limit', until: Date.parse(until) })
+  }
+})
+
+test.each([
+  ['reset at 2026-11-27T15:00:00Z', '2026-11-27T15:00:00Z'],
+  ['resets on 2026-11-28 08:30 UTC', '2026-11-28T08:30:00Z'],
+  ['try again at 2026-11-27T15:00:00.000+02:00', '2026-11-27T13:00:00Z'],
+  ['try again after 2026-11-27T15:00:00-0500', '2026-11-27T20:00:00Z'],
   ['resets 3pm (UTC)', '2026-11-27T15:00:00Z'],
   ['resets 3pm (Europe/Berlin)', '2026-11-27T14:00:00Z'],
   ['resets 8am (UTC)', '2026-11-28T08:00:00Z'],

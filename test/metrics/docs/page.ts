@@ -89,7 +89,8 @@ and no texts.
 
 A span of every call costs a gateway under full load about a sixth of its throughput. The variables of OpenTelemetry choose fewer of them:
 \`OTEL_TRACES_SAMPLER=parentbased_traceidratio\` with \`OTEL_TRACES_SAMPLER_ARG=0.1\` writes a tenth of the traces that begin here, and those of callers
-that are sampled.
+that are sampled. \`OTEL_SDK_DISABLED=true\` and \`OTEL_TRACES_EXPORTER=none\` turn spans off. \`OTEL_EXPORTER_OTLP_ENDPOINT\` is for every program, so
+one that this gateway cannot use is ignored: no HTTP address, an exporter other than \`otlp\`, or the protocol \`grpc\`.
 
 A peer writes the header, and no signature covers it. The gateway ignores a header that is not well formed, and does not pass on \`tracestate\` and
 \`baggage\`.

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
 import { projectLimits } from '../../../src/limits.ts'
+import { settingDefaults } from '../../../src/registry/recovery/gate.ts'
 import { type Operation, operation } from './operation.ts'
 
 const get = (name: string, path: string, query?: JsonObject): Operation =>
@@ -181,6 +182,7 @@ const tasks: readonly Operation[] = [
     pageToken: '',
     historyLength: '2',
     includeArtifacts: 'true',
+    order: 'oldest',
   }),
   get('task', '/v1/tasks/:task', { historyLength: '5' }),
   get('task messages', '/v1/tasks/:task/messages', numberedPage),
@@ -258,20 +260,12 @@ const account = {
   process: owner,
   seen: true,
 }
-const settings = {
-  staleAfterSeconds: 600,
-  bootTimeoutSeconds: 900,
-  abandonedMax: 3,
-  restartsPerHour: 3,
-  nudgesPerHour: 6,
-  maxContextTokens: 0,
-}
 const gate = {
   agent: '@mallory',
   nudges: 'enabled',
   restarts: 'disabled',
   reason: 'r',
-  settings,
+  settings: settingDefaults,
   proof: 'p',
   backlog: 'skip',
 }
@@ -281,6 +275,15 @@ const recovery: readonly Operation[] = [
   get('heartbeat', '/v1/heartbeat', { agent: '@mallory', limit: '5', pageToken: '' }),
   get('gate', '/v1/gate', { agent: '@mallory' }),
   asOperator(patch('change gate', '/v1/gate', gate)),
+  get('turns', '/v1/turns', { agent: '@mallory', limit: '5', pageToken: '' }),
+  post('begin turn', '/v1/turns', { eventId: '01J00000000000000000000000', route: 'exec' }),
+  refused(
+    post('end turn', '/v1/turns/01J00000000000000000000000/end', {
+      outcome: 'completed',
+      detail: 'd',
+      cost: { model: 'm', inputTokens: 1, outputTokens: 1, durationMs: 1 },
+    }),
+  ),
   get('parked', '/v1/parked', { agent: '@mallory' }),
   put('park', '/v1/parked', { until: null, reason: 'usage-limit', detail: 'd' }),
   remove('unpark', '/v1/parked', { agent: '@mallory' }),
@@ -337,7 +340,7 @@ const administration: readonly Operation[] = [
 const log: readonly Operation[] = [
   get('events', '/v1/events', { since: '0', limit: '5' }),
   get('events of a task', '/v1/events', { task: ':task', limit: '5' }),
-  get('needs', '/v1/needs'),
+  get('needs', '/v1/needs', { agent: '@mallory', kind: 'mail', limit: '5', pageToken: '' }),
   get('deliveries', '/v1/deliveries', {
     agent: '@mallory',
     subscription: ':reader',

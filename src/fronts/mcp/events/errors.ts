@@ -21,7 +21,9 @@ export function invalidParams(field: string, reason: string): ProtocolError {
 /** Returns a refusal of the API as clients of MCP Events read it. What is no refusal is thrown as it is. Source: SEP-3415, errors. */
 export function toEventError(codes: McpEventCodes, error: unknown): unknown {
   if (!(error instanceof Refused)) return error
-  const { code, field, detail, reason, limit, max, retryAfterSeconds } = error.problem
+  const { code, field, detail, reason, limit, limitName, retryAfterSeconds, ...rest } = error.problem
+  // Where a problem has the name apart, its `limit` is the number.
+  const max = limitName === undefined ? rest.max : limit
   const said = shownLine(String(detail ?? error.message), reasonMax)
   switch (code) {
     case 'event-type-not-found':
@@ -36,7 +38,7 @@ export function toEventError(codes: McpEventCodes, error: unknown): unknown {
     case 'limit-exceeded':
     case 'rate-limited':
       return eventError(codes, 'ResourceExhausted', {
-        limit: limit ?? 'rate',
+        limit: limitName ?? limit ?? 'rate',
         ...(max === undefined ? {} : { max }),
         ...(typeof retryAfterSeconds === 'number' ? { retryAfterMs: retryAfterSeconds * 1000 } : {}),
       })

@@ -1,4 +1,5 @@
 import type { JSONRPCNotification, RequestId } from '@modelcontextprotocol/server'
+import type { SilenceJudge } from '../../../lib/own-clock.ts'
 import type { Sweep } from '../../../lib/sweeper.ts'
 import type { Base } from '../../../log/core.ts'
 import { type McpSessionContext, openSessionSweep } from '../../../mcp-sessions/mcp-sessions.ts'
@@ -34,7 +35,7 @@ export class InFlight {
 
 const keyOf = (sessionId: string, requestId: RequestId): string => `${sessionId} ${JSON.stringify(requestId)}`
 
-interface McpOptions extends Base {
+interface McpOptions extends Base, SilenceJudge {
   /** In [0, 1). */
   readonly random: () => number
   /** Notifies every gateway that a session has changed or ended. */
@@ -66,8 +67,8 @@ export interface McpParts {
 const retryMs = { least: 500, spread: 2_000 }
 
 export function openMcpParts(options: McpOptions): McpParts {
-  const { db, clock, log, random, changed, publicUrl, connections } = options
-  const sessions = { db, clock, log, changed }
+  const { db, clock, log, random, changed, silenceUntil, publicUrl, connections } = options
+  const sessions = { db, clock, log, changed, silenceUntil }
   const streams = new OpenStreams(db, log)
   return {
     sessions,

@@ -28,7 +28,7 @@ export const gatewayRead = operatorTool({
     subscriptions: counts.describe(`By status; of the first ${countedMax.subscriptions}`),
     deliveries: counts.describe(`By outcome; of the newest ${countedMax.deliveries}`),
     deliveriesSince: z.string().optional().describe('The oldest delivery that is counted'),
-    needs: counts.describe('By kind; needs_read lists them'),
+    needs: counts.describe('By kind, of an agent 1,000 at most; needs_read lists them'),
   }),
   annotations: reads,
   say: ({ ready, lacks = [], project }) =>
@@ -40,7 +40,7 @@ export const gatewayRead = operatorTool({
     const { nudges, restarts, reason, since } = await rest('GET /v1/gate')
     const { subscriptions } = await rest('GET /v1/wake-subscriptions', { query: { limit: countedMax.subscriptions } })
     const { deliveries } = await rest('GET /v1/deliveries', { query: { limit: countedMax.deliveries } })
-    const { needs } = await rest('GET /v1/needs')
+    const { total: needs } = await rest('GET /v1/needs', { query: { limit: 1 } })
     return compact({
       ready: lacks.length === 0,
       lacks,
@@ -51,7 +51,7 @@ export const gatewayRead = operatorTool({
       subscriptions: countsOf(subscriptions.map(({ status }) => status)),
       deliveries: countsOf(deliveries.map(({ outcome }) => outcome)),
       deliveriesSince: deliveries.at(-1)?.createdAt ?? null,
-      needs: countsOf(needs.map(({ kind }) => kind)),
+      needs,
     })
   },
 })

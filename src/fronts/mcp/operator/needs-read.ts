@@ -1,25 +1,12 @@
 import { z } from 'zod'
-import type { NeedKind } from '../../../needs/need.ts'
-import { parseHandle } from '../../../registry/agents/agent.ts'
-import { address, oneOf } from '../../rest/fields.ts'
+import { needKinds } from '../../../needs/need.ts'
+import { address, line, oneOf } from '../../rest/fields.ts'
 import type { NeedView } from '../../rest/needs/view.ts'
 import { compact, cutBody } from '../tools/compact.ts'
 import { counted } from '../tools/counted.ts'
+import { nextPageToken } from '../tools/outputs.ts'
 import { reads } from '../tools/tool.ts'
 import { operatorTool } from './operator-tool.ts'
-
-const kinds = [
-  'input',
-  'auth',
-  'approval',
-  'mail',
-  'failing',
-  'degraded',
-  'retrying',
-  'gate',
-  'parked',
-  'late',
-] as const satisfies readonly NeedKind[]
 
 /** The most characters of all texts of a list together, and of one at least. */
 const textBytes = { all: 24_000, least: 200 }
@@ -29,10 +16,11 @@ export const needsRead = operatorTool({
   scopes: ['read'],
   title: 'What waits for a person',
   description:
-    'Lists what waits for a person in the project, the longest wait first. Look here first. kind says why: input and auth (a task asks: task_write answers), mail (to the operator: message_write), failing and degraded (wakes fail, or are no longer sent: subscription_write), retrying (a receiver is away: deliveries_read says why), gate and parked (recovery_write), late (nobody has begun a task for ten minutes), approval (a harness waits for its user, who alone can approve). need_write puts one off. counts has all kinds, also with a filter.',
+    'Lists what waits for a person in the project, the longest wait first: five of an agent and kind, all with agent. Look here first. kind says why: input and auth (a task asks: task_write answers), mail (to the operator: message_write), failing and degraded (wakes fail, or are no longer sent: subscription_write), retrying (a receiver is away: deliveries_read says why), gate and parked (recovery_write), late (nobody has begun a task for ten minutes), approval (a harness waits for its user, who alone can approve). need_write puts one off. counts has all kinds, also with a filter.',
   input: z.strictObject({
-    kind: oneOf(kinds).describe('Only these').optional(),
-    agent: address.describe('Only what concerns this agent: @donna').optional(),
+    kind: oneOf(needKinds).describe('Only these').optional(),
+    agent: address.describe('Only what concerns this agent, and all of it: @donna').optional(),
+    pageToken: line(500).describe('The nextPageToken of the page before').optional(),
   }),
   output: z.looseObject({
     needs: z.array(
@@ -49,20 +37,26 @@ export const needsRead = operatorTool({
         snoozedUntil: z.string().optional().describe('It was put off until then'),
       }),
     ),
-    counts: z.record(z.string(), z.int()).describe('How many there are of each kind'),
-    more: z.boolean().describe('There are more than 100 of a kind'),
+    counts: z.record(z.string(), z.int()).describe('How many there are of each kind, listed or not'),
+    atLeast: z.array(z.string()).optional().describe('The kinds of which there are more than were counted'),
+    folded: z
+      .array(z.looseObject({ kind: z.string(), agent: z.string().optional(), count: z.int() }))
+      .optional()
+      .describe('Not listed. Name the agent to see them'),
+    more: z.boolean().describe('There are more than are listed'),
+    nextPageToken,
   }),
   annotations: reads,
   quotes: true,
   say: ({ needs }) => (needs.length === 0 ? 'Nothing waits for a person.' : `${counted(needs.length, 'need')}.`),
-  run: async ({ rest }, { kind, agent }) => {
-    const handle = agent === undefined ? undefined : parseHandle(agent, 'agent')
-    const { needs, more } = await rest('GET /v1/needs')
-    const wanted = needs.filter(
-      (need) => (kind ?? need.kind) === need.kind && (handle === undefined || need.agent === handle),
-    )
-    const room = Math.max(textBytes.least, Math.floor(textBytes.all / Math.max(1, wanted.length)))
-    return { more, counts: countsOf(needs.map((need) => need.kind)), needs: wanted.map((need) => shown(need, room)) }
+  run: async ({ rest }, { kind, agent, pageToken }) => {
+    const isAll = kind === undefined && agent === undefined
+    const found = await rest('GET /v1/needs', { query: { kind, agent, pageToken, limit: 100 } })
+    const { total: counts, atLeast } = isAll ? found : await rest('GET /v1/needs', { query: { limit: 1 } })
+    const { needs, more, folded, nextPageToken: next } = found
+    const room = Math.max(textBytes.least, Math.floor(textBytes.all / Math.max(1, needs.length)))
+    const others = compact({ atLeast, folded: folded.map(compact), nextPageToken: next || null })
+    return { more, counts, ...others, needs: needs.map((need) => shown(need, room)) }
   },
 })
 

@@ -1,5 +1,5 @@
 import type { LogEvent } from '../../../log/event.ts'
-import { logBounds, readAudienceEvents, readProjectEvents } from '../../../log/event-store.ts'
+import { readAudienceEvents, readProjectEvents } from '../../../log/event-store.ts'
 import { requireInLog } from '../../../log/require-in-log.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Reader } from '../../../storage/database.ts'
@@ -16,7 +16,7 @@ export function readEvents(db: Reader, caller: Caller, after: number, limit: num
 /** Refuses a `since` that is not in the log. Errors: `watermark-ahead`, `watermark-expired`. */
 export async function requireKept(db: Reader, caller: Caller, since: number): Promise<void> {
   const instead = 'the logId of the last event that you saw'
-  requireInLog(await logBounds(db, caller.projectId), { logId: since, field: 'since', instead })
+  await requireInLog(db, caller.projectId, { logId: since, field: 'since', instead })
 }
 
 /** Returns a task of this log whose party the caller is: who was its assignee before sees its own events only. Errors: `task-not-found`. */

@@ -25,8 +25,11 @@ export interface EventTypeView {
 }
 
 const pollMax = { events: 100, timeoutMs: 25_000 }
+/** A number that is cut to what is possible. */
+const wish = (maximum: number, error: string) => z.number().min(0, error).meta({ maximum }).optional()
 const age = z.int().min(0, 'is milliseconds, 0 or more').optional()
-const cursor = line(200).nullable().optional()
+/** Any text: one that is not ours begins with the oldest event, and is no error. */
+const cursor = z.string().meta({ maxLength: 200 }).nullable().optional()
 const chosen = { name: line(100).min(1), arguments: z.record(z.string(), z.unknown()).optional() }
 const url = line(sizeLimits.url.max).min(1)
 const newEventSubscription = z.strictObject({
@@ -42,8 +45,8 @@ const poll = z.strictObject({
   ...chosen,
   cursor,
   maxAgeMs: age,
-  maxEvents: z.int().min(0).max(pollMax.events, `is a number from 0 to ${pollMax.events}`).optional(),
-  timeoutMs: z.int().min(0).max(pollMax.timeoutMs, `is milliseconds, at most ${pollMax.timeoutMs}`).optional(),
+  maxEvents: wish(pollMax.events, 'is the number of events, 0 or more'),
+  timeoutMs: wish(pollMax.timeoutMs, 'is milliseconds, 0 or more'),
 })
 
 /** `/v1/event-types`, `/v1/event-subscriptions`: the events of MCP, for its front and for whoever wants them over HTTP. */
@@ -61,7 +64,9 @@ export const mcpEventRoutes = [
     body: poll,
     handle: async ({ caller, body, untilGone, slot }, context): Promise<Polled> => {
       const { admission, openCalls, stopping } = context
-      const { maxEvents = pollMax.events, timeoutMs = 0, maxAgeMs } = body
+      const maxEvents = Math.floor(Math.min(pollMax.events, body.maxEvents ?? pollMax.events))
+      const timeoutMs = Math.floor(Math.min(pollMax.timeoutMs, body.timeoutMs ?? 0))
+      const { maxAgeMs } = body
       const input = { choice: choiceIn(caller, body), cursor: body.cursor ?? null, maxAgeMs, maxEvents, timeoutMs }
       using openCall = openCalls.open(caller, timeoutMs > 0 ? 'blockingCalls' : undefined)
       const polled = await pollEvents(context, caller, input, {

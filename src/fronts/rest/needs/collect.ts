@@ -1,83 +1,187 @@
 import { cutText } from '../../../lib/cut-text.ts'
+import { messageIdFloor } from '../../../lib/ids.ts'
 import type { JsonObject } from '../../../lib/json.ts'
-import { readInbox } from '../../../mailbox/reading/inbox.ts'
+import { readOperatorMail } from '../../../mailbox/reading/operator-mail.ts'
 import type { NeedKind } from '../../../needs/need.ts'
-import { identitiesOf } from '../../../registry/agents/identity.ts'
+import { identityIn } from '../../../registry/agents/agent.ts'
+import { findNames } from '../../../registry/agents/agent-store.ts'
+import { identitiesOf, identityFrom } from '../../../registry/agents/identity.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import { listTripped, readGates } from '../../../registry/recovery/gate-store.ts'
 import { isParked } from '../../../registry/recovery/recovery.ts'
 import { findRecovery, listParked } from '../../../registry/recovery/recovery-store.ts'
-import { pageLiveSessions } from '../../../registry/sessions/session-lists.ts'
+import { listAwaitingApproval } from '../../../registry/sessions/session-lists.ts'
 import { listFailing } from '../../../registry/subscriptions/failing-store.ts'
 import type { Reader } from '../../../storage/database.ts'
-import { loadTaskDocuments } from '../../../tasks/read-task.ts'
-import { listWaitingTasks } from '../../../tasks/waiting-tasks.ts'
+import { loadTaskDocument } from '../../../tasks/read-task.ts'
+import type { Task } from '../../../tasks/task.ts'
+import { findTask } from '../../../tasks/task-store.ts'
+import { listWaitingOf, listWaitingTasks } from '../../../tasks/waiting-tasks.ts'
 import { failuresMax } from '../../../wakes/rules/after-delivery.ts'
 import { lastFailureOf, readRetrying } from '../../../wakes/store/retrying-store.ts'
 import type { TaskState } from '../../../words/task-states.ts'
 import { instant } from '../instant.ts'
+import type { Position } from '../page.ts'
 import type { NeedFields } from './view.ts'
+import { byPlace, countedMax, groupsOf, isAfter, ofOneEach, type Waiting, waitingOf } from './waiting.ts'
 
-/** The most that is listed of each kind. */
-export const needsMax = 100
-/** The most live sessions that are looked at. */
-const sessionsMax = 1_000
+/** The most agents whose gate has tripped, or who are parked or wait for an approval: each is one need. */
+const agentsMax = 10_000
+/** The most that is told of each owner and kind, the longest waits. */
+const toldMax = 100
 const textMax = 2_000
 /** From here on a submitted task is late. */
 const lateMs = 10 * 60_000
 
 /** For whom needs are read: the operator of a project, or one agent. */
-interface Asking {
+export interface Asking {
   readonly db: Reader
   readonly caller: Caller
   readonly now: number
 }
 
-/** Reads everything that waits for a person, the longest wait first. `isCut`: there are more than are listed. */
-export async function readNeeds(asking: Asking): Promise<{ needs: NeedFields[]; isCut: boolean }> {
-  const { now } = asking
-  const lists = await Promise.all([
-    taskNeeds(asking, 'input', 'input-required', now),
-    taskNeeds(asking, 'auth', 'auth-required', now),
-    taskNeeds(asking, 'late', 'submitted', now - lateMs),
-    approvalNeeds(asking),
-    mailNeeds(asking),
-    subscriptionNeeds(asking),
-    gateNeeds(asking),
-    parkNeeds(asking),
-  ])
-  const needs = lists.flat().sort((one, other) => (one.since < other.since ? -1 : 1))
-  return { needs, isCut: lists.some((list) => list.length >= needsMax) }
+/** The part that is read. */
+interface Part {
+  /** The most of each owner and kind: so the many of one hide nothing of another. */
+  readonly share: number
+  /** Only what is after this place. */
+  readonly after?: Position
+  /** Only what is of this owner. */
+  readonly owner?: string | undefined
 }
 
-async function taskNeeds(
+const start: Position = { createdAt: -1, id: '' }
+
+/** Reads what waits for a person, the longest wait first. */
+export async function readWaiting(asking: Asking, part: Part): Promise<Waiting[]> {
+  const { now } = asking
+  const { share, after = start, owner } = part
+  const lists = await Promise.all([
+    waitingTasks(asking, part, 'input', 'input-required', now),
+    waitingTasks(asking, part, 'auth', 'auth-required', now),
+    waitingTasks(asking, part, 'late', 'submitted', now - lateMs),
+    waitingMail(asking, part),
+    waitingSubscriptions(asking, part),
+    approvalNeeds(asking).then(ofOneEach),
+    gateNeeds(asking).then(ofOneEach),
+    parkNeeds(asking).then(ofOneEach),
+  ])
+  const wanted = lists.flat().filter((one) => isAfter(one, after) && (owner === undefined || owner === one.owner))
+  return groupsOf(wanted.sort(byPlace))
+    .flatMap((group) => group.slice(0, share).map((one) => ({ ...one, total: Math.max(one.total, group.length) })))
+    .sort(byPlace)
+}
+
+/**
+ * Reads what operators are told of: each by itself, and of what is beyond `toldMax` of an owner and kind, that there is more. So the many of one
+ * cost that one alone.
+ */
+export async function readTellable(asking: Asking): Promise<Waiting[]> {
+  const waiting = await readWaiting(asking, { share: toldMax })
+  const more = groupsOf(waiting).flatMap((group) => {
+    const { kind, agent, owner, total, createdAt } = group.at(-1)!
+    const need = { kind, agent, since: instant(createdAt), text: `More than ${toldMax} of ${agent} wait.` }
+    return total > group.length ? [waitingOf(need, owner, 1)] : []
+  })
+  return [...waiting, ...more]
+}
+
+/** Finds something that waits by the id of its need, however much of its owner waits. */
+export async function findWaiting(asking: Asking, id: string): Promise<Waiting | undefined> {
+  const [taskId = ''] = id.split('@')
+  const createdAt = (await findTask(asking.db, taskId))?.statusAt ?? (id.startsWith('MESSAGE:') ? 0 : -1)
+  // The beginning of an id is the place just before it. The place of a subscription is not in its id.
+  const share = id.startsWith('WAKE_SUB:') ? countedMax : 1
+  const found = await readWaiting(asking, { share, after: { createdAt, id: taskId.slice(0, -1) } })
+  return found.find((one) => one.id === id)
+}
+
+async function waitingTasks(
   { db, caller }: Asking,
+  { share: limit, after = start, owner }: Part,
   kind: NeedKind,
   state: TaskState,
   until: number,
-): Promise<NeedFields[]> {
-  const { id: originatorId, projectId } = caller
-  const of = caller.kind === 'operator' ? { projectId } : { originatorId }
-  const tasks = await listWaitingTasks(db, of, { state, until, limit: needsMax })
-  const documents = await loadTaskDocuments(db, tasks, { historyLength: 1, artifacts: false, viewer: projectId })
-  return documents.map(({ task, originator, agent: sentTo, assignee, statusMessage, history }) => ({
-    kind,
-    agent: assignee,
-    since: instant(task.statusAt),
-    text: textOf((statusMessage ?? history.at(-1))?.parts),
-    taskId: task.id,
-    version: task.version,
-    sentTo,
-    originator,
-  }))
+): Promise<Waiting[]> {
+  const { id, projectId } = caller
+  const [afterId = ''] = after.id.split('@')
+  const place = { afterAt: after.createdAt, afterId, first: owner ?? '', last: owner ?? '~' }
+  const found =
+    caller.kind === 'operator'
+      ? await listWaitingTasks(db, { projectId, state, until, limit, most: countedMax + 1, ...place })
+      : (await listWaitingOf(db, id, { state, until, limit: countedMax + 1 })).map((task) => ({ task, total: 0 }))
+  const names = await findNames(
+    db,
+    found.map(({ task }) => task.assigneeId),
+  )
+  return found.map(({ task, total }) => {
+    const assignee = names.get(task.assigneeId)
+    const agent = assignee ? identityIn(projectId, assignee) : identityFrom(task.assigneeId, null)
+    const place = { createdAt: task.statusAt, id: `${task.id}@${task.version}` }
+    return { kind, owner: task.assigneeId, agent, total, ...place, load: () => taskNeed(db, task, { kind, projectId }) }
+  })
+}
+
+async function taskNeed(db: Reader, task: Task, { kind, projectId }: { kind: NeedKind; projectId: string }) {
+  const document = await loadTaskDocument(db, task, { historyLength: 1, artifacts: false, viewer: projectId })
+  const { originator, agent: sentTo, assignee: agent, statusMessage, history } = document
+  const text = textOf((statusMessage ?? history.at(-1))?.parts)
+  const { id: taskId, version } = task
+  return { kind, agent, since: instant(task.statusAt), text, taskId, version, sentTo, originator }
+}
+
+/** An agent reads its own mail; that of the operator is for a person. */
+async function waitingMail({ db, caller }: Asking, { share: limit, after = start, owner }: Part): Promise<Waiting[]> {
+  if (caller.kind !== 'operator') return []
+  const projects = caller.namesProject ? [caller.projectId] : caller.projects
+  const { createdAt, id } = after
+  // Ids of messages begin with their time. Needs of other kinds may have the same time.
+  const from = id.startsWith('MESSAGE:') ? id : messageIdFloor(id > 'MESSAGE:' ? createdAt + 1 : createdAt)
+  const everywhere = [{ first: owner ?? '', last: owner ?? '~' }]
+  const ranges = owner ? everywhere : (projects?.map((one) => ({ first: `${one} `, last: `${one} ~` })) ?? everywhere)
+  const share = { after: from, limit, most: countedMax + 1 }
+  const mails = (await Promise.all(ranges.map((range) => readOperatorMail(db, { ...range, ...share })))).flat()
+  return mails.map(({ origin, messageId, threadId, senderId, from, subject, body, createdAt, total }) => {
+    const agent = identityFrom(senderId, from)
+    const text = cutText([subject, body].filter(Boolean).join('\n\n'), textMax)
+    const need = { kind: 'mail', agent, since: instant(createdAt), text, messageId, threadId } as const
+    return { kind: 'mail', owner: origin, agent, total, createdAt, id: messageId, load: async () => need }
+  })
+}
+
+async function waitingSubscriptions({ db, caller }: Asking, { share, after }: Part): Promise<Waiting[]> {
+  const of = caller.kind === 'operator' ? { projectId: caller.projectId } : { agentId: caller.id }
+  // Their places are known when they are read: an agent has some hundred at most.
+  const failing = await listFailing(db, of, after || 'agentId' in of ? countedMax : share)
+  const subscriptions = failing.map(({ subscription }) => subscription)
+  const retrying = await readRetrying(db, subscriptions)
+  const identity = await identities(db, subscriptions)
+  const waiting = failing.map(async ({ subscription, trouble: kind, total }): Promise<Waiting[]> => {
+    const { id: subscriptionId, agentId, reason, trigger, updatedAt, failedInARow } = subscription
+    const away = retrying.get(subscriptionId)
+    const about = { kind, agent: identity(agentId), subscriptionId, trigger, until: away?.nextTryAt ?? null }
+    const made = (since: string, text: string) => [waitingOf({ ...about, since, text }, agentId, total)]
+    if (kind === 'degraded') return made(instant(updatedAt), reason ?? 'degraded')
+    const last = kind === 'failing' ? await lastFailureOf(db, subscriptionId) : undefined
+    if (last) return made(last.at, failingText(failedInARow, last.error))
+    return away ? made(away.since, `${away.error}, ${away.tries} tries`) : []
+  })
+  return (await Promise.all(waiting)).flat()
+}
+
+function failingText(failedInARow: number, error: string): string {
+  const events = failedInARow === 1 ? '1 event has failed' : `${failedInARow} events in a row have failed`
+  return `${events} (${error}). After ${failuresMax} nothing more is sent.`
 }
 
 /** A report counts however old it is: a harness that waits for a person has nothing new to report. */
 async function approvalNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
   const { id, projectId } = caller
-  const of = caller.kind === 'operator' ? { projectId } : { agentId: id }
-  const { items } = await pageLiveSessions(db, of, { before: '', limit: sessionsMax })
-  const waiting = items.filter(({ state }) => state === 'waitingOnApproval').slice(0, needsMax)
+  const waiting = await listAwaitingApproval(
+    db,
+    caller.kind === 'operator' ? { projectId } : { agentId: id },
+    agentsMax,
+  )
   const identity = await identities(db, waiting)
   return waiting.map(({ id: sessionId, agentId, presenceAt, lastSeenAt, surface }) => ({
     kind: 'approval',
@@ -86,47 +190,6 @@ async function approvalNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
     text: `Its harness (${surface}) waits until a person approves its next step.`,
     sessionId,
   }))
-}
-
-/** An agent reads its own mail; that of the operator is for a person. */
-async function mailNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
-  if (caller.kind !== 'operator') return []
-  const { id: agentId, projects } = caller
-  const { mails } = await readInbox(db, { agentId, unread: true, projects, order: 'oldest', limit: needsMax })
-  return mails.map(({ message, from }) => ({
-    kind: 'mail',
-    agent: from,
-    since: instant(message.createdAt),
-    text: cutText([message.subject, message.body].filter(Boolean).join('\n\n'), textMax),
-    messageId: message.id,
-    threadId: message.threadId,
-  }))
-}
-
-async function subscriptionNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
-  const { id, projectId } = caller
-  const failing = await listFailing(db, caller.kind === 'operator' ? { projectId } : { agentId: id }, needsMax)
-  const retrying = await readRetrying(db, failing)
-  const identity = await identities(db, failing)
-  const needs = failing.map(async (subscription): Promise<NeedFields[]> => {
-    const { id: subscriptionId, agentId, status, reason, trigger, updatedAt, failedInARow } = subscription
-    const away = retrying.get(subscriptionId)
-    const about = { agent: identity(agentId), subscriptionId, trigger, until: away?.nextTryAt ?? null }
-    if (status === 'degraded') {
-      return [{ kind: 'degraded', ...about, since: instant(updatedAt), text: reason ?? 'degraded' }]
-    }
-    if (status !== 'active') return []
-    const last = failedInARow > 0 ? await lastFailureOf(db, subscriptionId) : undefined
-    if (last) return [{ kind: 'failing', ...about, since: last.at, text: failingText(failedInARow, last.error) }]
-    if (away) return [{ kind: 'retrying', ...about, since: away.since, text: `${away.error}, ${away.tries} tries` }]
-    return []
-  })
-  return (await Promise.all(needs)).flat()
-}
-
-function failingText(failedInARow: number, error: string): string {
-  const events = failedInARow === 1 ? '1 event has failed' : `${failedInARow} events in a row have failed`
-  return `${events} (${error}). After ${failuresMax} nothing more is sent.`
 }
 
 async function gateNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
@@ -138,7 +201,7 @@ async function gateNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
     const agent = kind === 'agent' ? identity : null
     return isTripped(effective) ? [gateNeed(agent, effective.since ?? now, effective.reason)] : []
   }
-  const tripped = await listTripped(db, projectId, needsMax)
+  const tripped = await listTripped(db, projectId, agentsMax)
   const name = await identities(db, tripped)
   return tripped.map(({ agentId, since, reason }) => gateNeed(agentId === '' ? null : name(agentId), since, reason))
 }
@@ -150,7 +213,7 @@ function gateNeed(agent: string | null, since: number, reason: string | null): N
 async function parkNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
   const { kind, id, projectId } = caller
   const found =
-    kind === 'operator' ? await listParked(db, projectId, now, needsMax) : [await findRecovery(db, id, projectId)]
+    kind === 'operator' ? await listParked(db, projectId, now, agentsMax) : [await findRecovery(db, id, projectId)]
   const parked = found.filter((recovery) => isParked(recovery, now))
   const identity = await identities(db, parked)
   return parked.map(({ agentId, parked: limit }) => {

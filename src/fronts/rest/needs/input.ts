@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import { line, time } from '../fields.ts'
+import { needKinds } from '../../../needs/need.ts'
+import { address, line, oneOf, time } from '../fields.ts'
+import { pageFields } from '../page.ts'
+
+export const needQuery = z.strictObject({ kind: oneOf(needKinds).optional(), agent: address.optional(), ...pageFields })
 
 export const snoozeInput = z.strictObject({
   need: line(300).min(1),

@@ -2,13 +2,16 @@ import { needIdOf } from '../../../needs/need.ts'
 import { listTold } from '../../../needs/need-store.ts'
 import { snoozeNeed } from '../../../needs/snooze.ts'
 import { isSnoozed } from '../../../needs/telling.ts'
-import type { Caller } from '../../../registry/callers/caller.ts'
-import type { Reader } from '../../../storage/database.ts'
 import { instant, instantOrNull } from '../instant.ts'
+import { listMax, pageOf, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
-import { readNeeds } from './collect.ts'
-import { snoozeInput } from './input.ts'
-import type { NeedFields, NeedsView, NeedView, SnoozedView } from './view.ts'
+import { type Asking, findWaiting, readWaiting } from './collect.ts'
+import { needQuery, snoozeInput } from './input.ts'
+import type { FoldedView, NeedFields, NeedsView, NeedView, SnoozedView } from './view.ts'
+import { byPlace, countedMax, groupsOf, isAfter, type Waiting } from './waiting.ts'
+
+/** The most needs of an agent and kind in the list of all. */
+const listedMax = 5
 
 /** `/v1/needs`: what waits for a person, over all agents. An agent sees what concerns it. */
 export const needRoutes = [
@@ -16,10 +19,22 @@ export const needRoutes = [
     name: 'need.list',
     what: 'see what waits for a person',
     access: { scope: 'read', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
-    handle: async ({ caller }, { db, clock }): Promise<NeedsView> => {
-      const now = clock.now()
-      const { needs, isCut } = await readNeeds({ db, caller, now })
-      return { needs: await withSnoozes(db, caller, needs, now), more: isCut }
+    query: needQuery,
+    handle: async ({ caller, query }, { db, clock }): Promise<NeedsView> => {
+      const asking = { db, caller, now: clock.now() }
+      const { kind, agent, limit = listMax, pageToken } = query
+      const after = readPosition(pageToken)
+      const isAsked = (one: Waiting): boolean =>
+        (kind ?? one.kind) === one.kind && (agent === undefined || [agent, `@${agent}`].includes(one.agent ?? ''))
+      const listed = (await readWaiting(asking, { share: listedMax })).filter(isAsked)
+      const rest = async (owner: string) => readWaiting(asking, { share: limit + 1, after, owner })
+      const owners = agent === undefined ? [] : [...new Set(listed.map(({ owner }) => owner))]
+      const all = (await Promise.all(owners.map(rest))).flat().filter(isAsked)
+      const found = agent === undefined ? listed.filter((one) => isAfter(one, after)) : all.sort(byPlace)
+      const { items, nextPageToken } = pageOf(found, limit, positionToken)
+      const needs = await withSnoozes(asking, await Promise.all(items.map(({ load }) => load())))
+      const folded = agent === undefined ? groupsOf(listed).flatMap(foldedOf) : []
+      return { needs, more: folded.length > 0 || nextPageToken !== '', folded, ...totalsOf(listed), nextPageToken }
     },
   }),
   route('POST /v1/needs/snooze', {
@@ -29,21 +44,30 @@ export const needRoutes = [
     body: snoozeInput,
     handle: async ({ caller, body, reply }, { db, clock }): Promise<SnoozedView> => {
       reply.target = body.need
-      const { needs } = await readNeeds({ db, caller, now: clock.now() })
-      await snoozeNeed(db, caller, needs, body)
+      const found = await findWaiting({ db, caller, now: clock.now() }, body.need)
+      await snoozeNeed(db, caller, found, body)
       return { need: body.need, snoozedUntil: instantOrNull(body.until) }
     },
   }),
 ] as const
 
+/** The needs of an owner and kind that are not listed. */
+function foldedOf(group: readonly Waiting[]): FoldedView[] {
+  const { kind, agent, total } = group[0]!
+  const count = Math.min(total, countedMax) - group.length
+  return count > 0 ? [{ kind, agent, count, atLeast: total > countedMax }] : []
+}
+
+function totalsOf(listed: readonly Waiting[]): Pick<NeedsView, 'total' | 'atLeast'> {
+  const total: Record<string, number> = {}
+  const groups = groupsOf(listed).map((group) => group[0]!)
+  for (const one of groups) total[one.kind] = (total[one.kind] ?? 0) + Math.min(one.total, countedMax)
+  return { total, atLeast: [...new Set(groups.filter((one) => one.total > countedMax).map(({ kind }) => kind))] }
+}
+
 /** The snoozes of a project are those of its operators: an agent sees none. */
-async function withSnoozes(
-  db: Reader,
-  { kind, projectId }: Caller,
-  needs: readonly NeedFields[],
-  now: number,
-): Promise<NeedView[]> {
-  const told = kind === 'operator' ? await listTold(db, projectId) : []
+async function withSnoozes({ db, caller, now }: Asking, needs: readonly NeedFields[]): Promise<NeedView[]> {
+  const told = caller.kind === 'operator' ? await listTold(db, caller.projectId) : []
   const known = new Map(told.map((one) => [one.id, one]))
   return needs.map((need) => {
     const id = needIdOf(need)

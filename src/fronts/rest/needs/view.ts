@@ -34,11 +34,27 @@ export interface NeedView extends NeedFields {
   readonly snoozedUntil?: string
 }
 
+/** Needs that are not in the list: it has five of an agent and kind, the longest waits. With `agent` it has all. */
+export interface FoldedView {
+  readonly kind: NeedKind
+  readonly agent: string | null
+  /** How many more there are; of an agent and kind 1,000 are counted. */
+  readonly count: number
+  /** True when there are more than were counted. */
+  readonly atLeast: boolean
+}
+
 export interface NeedsView {
   /** The longest wait first. */
   readonly needs: readonly NeedView[]
-  /** True when there are more than are listed: a list has at most 100 of each kind. */
+  /** True when there are more than are listed. */
   readonly more: boolean
+  readonly folded: readonly FoldedView[]
+  /** How many there are of each kind, listed or not; of an agent and kind 1,000 are counted. */
+  readonly total: Readonly<Record<string, number>>
+  /** The kinds of which there are more. */
+  readonly atLeast: readonly NeedKind[]
+  readonly nextPageToken: string
 }
 
 /** A need that was put off, or is no longer. */

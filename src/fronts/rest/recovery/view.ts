@@ -70,7 +70,7 @@ export interface RecoveryView {
   readonly parked: ParkedView | null
   readonly bridge: (BridgeAccount & { readonly reportedAt: string }) | null
   readonly gate: GateView
-  /** Unread mail that may wake it, and open tasks that it works on; null: nothing waits. */
+  /** Unread mail that may wake it, and open tasks that it works on, of each 200 at most; null: nothing waits. */
   readonly waiting: { readonly unread: number; readonly openTasks: number; readonly oldestAt: string } | null
   /** The open way into its session that has proved the most; null: there is none. */
   readonly route: {

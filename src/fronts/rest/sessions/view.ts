@@ -32,6 +32,8 @@ export interface SessionView {
   readonly status: 'live' | 'ended'
   readonly presence: PresenceView
   readonly lastSeenAt: string
+  /** When its harness itself last did something; null: not yet. */
+  readonly actedAt: string | null
   readonly createdAt: string
   readonly endedAt?: string
   readonly reason?: EndReason | null
@@ -55,6 +57,7 @@ export function sessionView(session: Session, agentIdentity: string, now: number
     status: endedAt === null ? 'live' : 'ended',
     presence: presenceView(session, now),
     lastSeenAt: instant(lastSeenAt),
+    actedAt: session.actedAt === 0 ? null : instant(session.actedAt),
     createdAt: instant(createdAt),
     ...(endedAt === null ? {} : { endedAt: instant(endedAt), reason: session.endReason }),
     ...(session.successorId === null ? {} : { newMasterSession: session.successorId }),

@@ -79,6 +79,7 @@ export const taskQuery = z.strictObject({
   role: oneOf(['assignee', 'originator']).optional(),
   state: oneOf(taskStates).optional(),
   contextId: id.optional(),
+  order: oneOf(['newest', 'oldest']).optional(),
   pageSize: count(1, 100).optional(),
   pageToken: line(500).optional(),
   historyLength: count(0, 100).optional(),

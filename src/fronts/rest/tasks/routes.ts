@@ -40,7 +40,15 @@ export const taskRoutes = [
     access: { scope: 'read', operator: 'any', agent: 'party', peer: 'party', audited: 'no' },
     query: taskQuery,
     handle: async ({ caller, query, answer }, { db }) => {
-      const { role, state, contextId, pageToken, pageSize = pageSizeDefault, historyLength = listHistory } = query
+      const {
+        role,
+        state,
+        contextId,
+        order,
+        pageToken,
+        pageSize = pageSizeDefault,
+        historyLength = listHistory,
+      } = query
       const agent = query.agent === undefined ? undefined : await requireAgent(db, caller.projectId, query.agent)
       if (agent) requireSelf(caller, agent.id, 'list the tasks of an agent')
       const own = agent?.id ?? (caller.kind === 'agent' ? caller.id : undefined)
@@ -52,6 +60,7 @@ export const taskRoutes = [
         originatorId: role === 'originator' ? (agent?.id ?? caller.id) : undefined,
         state,
         contextId,
+        order,
         pageSize,
         pageToken,
       })

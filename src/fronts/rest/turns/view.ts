@@ -1,4 +1,5 @@
-import type { JsonObject } from '../../../lib/json.ts'
+import type { beginTurn } from '../../../recovery/begin-turn.ts'
+import type { ReachedCap } from '../../../turns/facts.ts'
 import type { Refusal } from '../../../turns/may-start.ts'
 import type { Turn } from '../../../turns/turn.ts'
 import { instant, instantOrNull } from '../instant.ts'
@@ -21,7 +22,7 @@ export interface TurnView {
   readonly detail: string | null
   readonly endedAt: string | null
   /** What its harness says that it cost; null: nothing. */
-  readonly cost: JsonObject | null
+  readonly cost: Turn['cost']
 }
 
 /** The answer to a program that asks for a turn. `start`: it is booked, and begins. */
@@ -32,6 +33,8 @@ export interface TurnAnswer {
   /** The rule that is against it; null: none is. */
   readonly rule: string | null
   readonly why: string | null
+  /** Whose cap is reached; null: none is. Turns for others may begin where it is a sender's or a thread's. */
+  readonly cap: ReachedCap['cap'] | null
   /** From then on it may be asked again with another answer; null: not known. */
   readonly until: string | null
 }
@@ -55,8 +58,8 @@ export function turnView(turn: Turn, agent: string): TurnView {
   }
 }
 
-export function answerView(asked: Turn | Refusal): TurnAnswer {
-  if ('id' in asked) return { answer: 'start', turnId: asked.id, rule: null, why: null, until: null }
-  const { answer, rule, why, until } = asked
-  return { answer, turnId: null, rule, why, until: instantOrNull(until) }
+export function answerView(asked: Awaited<ReturnType<typeof beginTurn>>): TurnAnswer {
+  if ('id' in asked) return { answer: 'start', turnId: asked.id, rule: null, why: null, cap: null, until: null }
+  const { answer, rule, why, cap, until } = asked
+  return { answer, turnId: null, rule, why, cap: cap?.cap ?? null, until: instantOrNull(until) }
 }

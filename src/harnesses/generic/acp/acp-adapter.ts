@@ -38,7 +38,7 @@ const refusals = /^error (-32700|-32600|-32601|-32602|-32000):/
 
 /** The agent has answered with an error. What it had done by then it does not say, unless it is a refusal. */
 const failed = (detail: string): WakeEnd =>
-  refusals.test(detail) ? { step: 'failed', detail, isUntouched: true } : { step: 'unknown', detail }
+  refusals.test(detail) ? { step: 'failed', detail, isUntouched: true, isTurn: true } : { step: 'unknown', detail }
 
 function createAcpAdapter({ clients }: AdapterContext): Adapter {
   const clientOf = ({ conversationId, process }: HarnessSession): AttachedClient | undefined =>

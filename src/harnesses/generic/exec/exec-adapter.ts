@@ -7,23 +7,22 @@ import {
   type HarnessSession,
   type NoteLimit,
   type OutgoingWake,
-  type UsageLimit,
   type WakeEnd,
   type WakeTools,
 } from '../../../bridge/adapter.ts'
 import { clip, plain } from '../../../client/terminal-text.ts'
 import { accessOf } from '../../../client/wakes/command-access.ts'
 import { failTasks, whyFailed } from '../../../client/wakes/fail-tasks.ts'
+import { isOver, partsOf } from '../../../client/wakes/parts.ts'
 import type { Wake } from '../../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../../client/wakes/wake-command.ts'
 import { readWakeContext } from '../../../client/wakes/wake-context.ts'
-import { harnesses } from '../../harnesses.ts'
+import { LastLines } from './output-limit.ts'
 
 const lineMax = 500
 
 const linesMax = 100
 const readMax = 4_000
-const hourMs = 3_600_000
 
 /** Starts the user's command for each wake, as `rouse listen --exec` does. Nobody is interrupted, so presence does not hold it. Source: D34. */
 export const execRow: AdapterRow = {
@@ -51,15 +50,41 @@ const howToSet = 'There is no command to run: set `command` of exec in the confi
 
 function createExecAdapter(context: AdapterContext): Adapter {
   const { command, timeoutMs, onFailure } = settingsOf(context.settings)
-  let last: Promise<unknown> = Promise.resolve()
+  let before: Promise<unknown> = Promise.resolve()
   let noteLimit: NoteLimit = () => {}
+  /** The digests that were taken apart, each with its parts that have been run. */
+  const apart = new Map<string, Set<string>>()
+
+  /** Runs a digest as a whole; if that fails, each task and message alone, so that none of them can end the others. */
+  async function wakeOf(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
+    const parts = wake.source ? partsOf(wake.source) : []
+    const whole = apart.has(wake.id) ? undefined : await wakeAlone(session, wake, tools)
+    if (parts.length === 0 || tools.signal.aborted) return whole ?? bridgeStops
+    if (whole && whole.step !== 'unknown') return whole
+    const run = apart.get(wake.id) ?? new Set()
+    apart.set(wake.id, run)
+    let failed = 0
+    for (const source of parts.filter(({ eventId }) => !run.has(eventId))) {
+      const { gateway } = tools
+      if (!(gateway && isOver(await readWakeContext(gateway, source)))) {
+        const end = await wakeAlone(session, { ...wake, source }, tools)
+        if (end.step === 'held') return end
+        if (end.step === 'failed') await end.givenUp?.().catch(() => {})
+        if (end.step !== 'delivered') failed++
+      }
+      run.add(source.eventId)
+    }
+    apart.delete(wake.id)
+    const detail = `taken apart: the command failed for ${failed} of ${parts.length}`
+    return { step: failed === parts.length ? 'unknown' : 'delivered', detail }
+  }
 
   async function wakeAlone(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {
     const source = wake.source ?? withoutSource(wake)
     const { gateway } = tools
     /** Nobody waits for ever for a task whose command has failed for good. Source: D48. */
     const failTask = async (why: string): Promise<void> => {
-      if (!gateway || onFailure === 'keep') return
+      if (!gateway || onFailure === 'keep' || partsOf(source).length > 0) return
       const failed = await failTasks(gateway, source.agentIdentity, await readWakeContext(gateway, source), why)
       for (const id of failed) context.note(`  Task ${plain(id)} is failed now, and says why.`)
     }
@@ -73,10 +98,8 @@ function createExecAdapter(context: AdapterContext): Adapter {
     const about = gateway && (await readWakeContext(gateway, source))
     await tools.handingOver(route)
     const startedAt = context.now()
-    let limit: UsageLimit | undefined
-    const output = outputNotes((line) => {
-      limit = limitIn(line, context.now()) ?? limit
-    }, context.note)
+    const last = new LastLines()
+    const output = outputNotes((line) => last.add(line), context.note)
     const { failure, hasStarted, exitCode, lastLine } = await runWakeCommand(source, {
       command,
       env: context.env,
@@ -92,16 +115,18 @@ function createExecAdapter(context: AdapterContext): Adapter {
     if (failure === undefined) {
       return { step: 'delivered', detail: `the command ended with 0 after ${context.now() - startedAt} ms` }
     }
+    const turn = hasStarted ? { isTurn: true as const } : {}
+    const limit = last.limitOf({ command, given: [source, about], now: context.now() })
     if (limit !== undefined && !tools.signal.aborted) {
       // It is tried again when the limit is over: the task goes on waiting.
       noteLimit(limit, { agent: source.agentIdentity ?? '' })
       const detail = `the command ${failure}, at a limit${limit.detail ? `: ${limit.detail}` : ''}`
-      return { step: 'held', detail, reason: 'usage_limit', retryAfterMs: retryAfterLimit(limit, context.now()) }
+      return { step: 'held', detail, reason: 'usage_limit', ...turn }
     }
     const givenUp = () => failTask(whyFailed(failure, lastLine))
     // It may already have done something, unless its exit code says that it has not.
     if (!hasStarted || exitCode === tryAgain) {
-      return { step: 'failed', detail: `the command ${failure}`, isUntouched: true, givenUp }
+      return { step: 'failed', detail: `the command ${failure}`, isUntouched: true, ...turn, givenUp }
     }
     if (tools.signal.aborted)
       return { step: 'unknown', detail: `the bridge stopped while the command ran; it ${failure}` }
@@ -117,8 +142,8 @@ function createExecAdapter(context: AdapterContext): Adapter {
       return { isThere: true, sessions, remarks: missing.map((directory) => `${directory} does not exist: make it.`) }
     },
     wake(session, wake, tools) {
-      const ended = last.then(() => wakeAlone(session, wake, tools))
-      last = ended.catch(() => {})
+      const ended = before.then(() => wakeOf(session, wake, tools))
+      before = ended.catch(() => {})
       return ended
     },
     onLimit(note) {
@@ -129,7 +154,7 @@ function createExecAdapter(context: AdapterContext): Adapter {
       return 'unknown'
     },
     async [Symbol.asyncDispose]() {
-      await last
+      await before
     },
   }
 }
@@ -159,19 +184,6 @@ function settingsOf({
 function withoutSource({ id, text }: OutgoingWake): Wake {
   return { eventType: 'wake', eventId: id, payload: { summary: text } }
 }
-
-/** The limit that a harness names in a line of its output: whichever the command runs. */
-function limitIn(line: string, now: number): UsageLimit | undefined {
-  for (const harness of harnesses) {
-    const limit = harness.limitIn?.(line.slice(0, readMax), now)
-    if (limit) return limit
-  }
-  return undefined
-}
-
-/** The agent is parked until then. A cap ends when a person acts: it is looked at now and then. */
-const retryAfterLimit = ({ until }: UsageLimit, now: number): number =>
-  until === null ? hourMs : Math.max(0, until - now)
 
 /** Passes what a command prints on, a line each and a bounded number of them. */
 function outputNotes(read: (line: string) => void, note: (text: string) => void) {

@@ -109,10 +109,12 @@ async function takeBack(hand: Hand, seen: Seen, line: string): Promise<WakeEnd> 
   return takenBack[was.kind]
 }
 
-const held = (detail: string, reason: Reason): WakeEnd => ({ step: 'held', detail, reason, retryAfterMs: heldRetryMs })
+const held = (detail: string, reason: Reason) =>
+  ({ step: 'held', detail, reason, retryAfterMs: heldRetryMs }) as const satisfies WakeEnd
 
 const takenBack = {
-  alone: held('the program did not take Enter; the line was taken back', 'cannot_start_turn'),
+  // Enter was pressed: it may have begun a turn that the screen did not show.
+  alone: { ...held('the program did not take Enter; the line was taken back', 'cannot_start_turn'), isTurn: true },
   begun: held('the program did not show what was typed; it was taken back', 'cannot_start_turn'),
   afterDraft: held('the user began to type; the line was taken back', 'user_typing'),
 } as const

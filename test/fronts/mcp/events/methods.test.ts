@@ -128,6 +128,43 @@ describe.each(eras)('in the era %s', (era) => {
   })
 })
 
+describe('what a client says loosely', () => {
+  test('more than there may be is cut, and a cursor that is not ours is an unknown one', async () => {
+    const donna = await newAgent()
+    await mail(donna, 'one')
+    const { ask } = await speak(gateway, donna, eras[0]!)
+    const params = { name: 'mail.received' }
+    expect(await ask('events/poll', { ...params, maxEvents: 500, timeoutMs: 0.5 })).toMatchObject({ truncated: false })
+    for (const cursor of ['', 'x'.repeat(201), 'x'.repeat(100_000), 'a\nb']) {
+      const polled = await ask('events/poll', { ...params, cursor, maxEvents: 1.5, timeoutMs: 30_000 })
+      expect(polled).toMatchObject({ truncated: true, events: [{ data: { subject: 'one' } }] })
+    }
+  })
+
+  test('arguments that are a list are refused, and a limit is named', async () => {
+    // Its challenges count for the host of all the other receivers too.
+    await using gateway = await startGateway({ env: eventsEnv })
+    const donna = await gateway.addAgent('donna')
+    const { ask } = await speak(gateway, donna, eras[0]!)
+    const delivery = { mode: 'webhook', url: 'https://127.0.0.1:9/', secret }
+    const params = { name: 'mail.received', arguments: [], delivery }
+    expect(await ask('events/subscribe', params)).toMatchObject({ code: -32602, data: { field: 'arguments' } })
+    const tries = Array.from({ length: 80 }, (_, i) => ({
+      name: 'mail.received',
+      delivery: { mode: 'webhook', url: `http://127.0.0.1:9/${i}`, secret },
+    }))
+    const answers = await Promise.all(tries.map((one) => ask('events/subscribe', one)))
+    const refused = answers.filter(({ message }) => message === 'ResourceExhausted')
+    expect(refused.length).toBeGreaterThan(0)
+    for (const { data } of refused)
+      expect(data).toMatchObject({
+        limit: expect.stringMatching(/^(heavyPerMinute|challengesPerHost)$/),
+        max: expect.any(Number),
+        retryAfterMs: expect.any(Number),
+      })
+  })
+})
+
 describe('subscribe', () => {
   test.each([
     ['name', { name: undefined }, -32602, { field: 'name' }],
@@ -214,6 +251,28 @@ describe('subscribe', () => {
     // The path of a URL may be a secret.
     expect(shown.harnessTargetMetadata.url).toBe(new URL(callback.url).origin)
     expect(JSON.stringify(body)).not.toContain(secret.slice(6))
+  })
+
+  test('two spellings of an address are one subscription, which ends by either', async () => {
+    const donna = await newAgent()
+    await using callback = await startCallback()
+    const { ask } = await speak(gateway, donna, eras[0]!)
+    const spelt = [`${callback.url}`, callback.url.replace('http://', 'HTTP://')]
+    const made = []
+    for (const url of spelt)
+      made.push(
+        await ask('events/subscribe', {
+          name: 'mail.received',
+          delivery: { mode: 'webhook', url, secret },
+          ttlMs: 61_000.5,
+        }),
+      )
+    expect(made[0]!.id).toBe(made[1]!.id)
+    const { body } = await gateway.call('GET', '/v1/wake-subscriptions', undefined, { key: donna.key })
+    expect(body.subscriptions).toHaveLength(1)
+    await ask('events/unsubscribe', { name: 'mail.received', delivery: { url: spelt[1] } })
+    const after = await gateway.call('GET', '/v1/wake-subscriptions', undefined, { key: donna.key })
+    expect(after.body.subscriptions).toEqual([])
   })
 
   test('twice at once makes one', async () => {

@@ -142,6 +142,7 @@ test('an agent that refuses the prompt has failed; one that dies before its firs
     step: 'failed',
     detail: 'error -32000: Authentication required',
     isUntouched: true,
+    isTurn: true,
   })
   expect(await bridge.adapter().wake(await bridge.session(), aWake({ subject: 'die' }), attempt().tools)).toMatchObject(
     { step: 'unknown' },

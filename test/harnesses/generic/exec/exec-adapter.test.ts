@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AdapterContext } from '../../../../src/bridge/adapter.ts'
+import { outgoingWake } from '../../../../src/bridge/wake-text.ts'
 import { createGatewayClient } from '../../../../src/client/gateway-client.ts'
 import { execRow } from '../../../../src/harnesses/generic/exec/exec-adapter.ts'
 import { startGateway } from '../../../support/gateway.ts'
@@ -169,6 +170,34 @@ test.each([
   )
 })
 
+test('a digest whose command fails is run for each of its tasks that is not over, and each is a turn', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('@donna')
+  const ids: string[] = []
+  for (const text of ['over', 'poison', 'good']) ids.push((await gateway.send('@donna', text)).id)
+  for (const state of ['working', 'completed']) await gateway.move(donna, ids[0]!, state)
+  const client = createGatewayClient({ url: gateway.url, credentials: async () => ({ key: donna.key }) })
+  const command = 'case "$(cat)" in *poison*) exit 1;; esac; echo "$ROUSE_TASK_ID" >> done'
+  const { adapter, read } = office({ command }, { env: { PATH: process.env.PATH } })
+  const { sessions } = await probe(adapter)
+  const refs = ids.map((taskId, index) => ({ logId: index + 1, eventType: 'wake/sent_to_me', taskId }))
+  const wake = outgoingWake({
+    eventType: 'wake/digest',
+    eventId: '01DIGEST',
+    agentIdentity: '@donna',
+    payload: { refs },
+  })
+  const { tools, steps } = attempt({ gateway: client })
+  expect(await adapter.wake(sessions[0]!, wake, tools)).toEqual({
+    step: 'delivered',
+    detail: 'taken apart: the command failed for 1 of 3',
+  })
+  expect(steps).toHaveLength(3)
+  expect(read('done')).toBe(`${ids[2]}\n`)
+  const states = await Promise.all(ids.map(async (id) => (await gateway.call('GET', `/v1/tasks/${id}`)).body.state))
+  expect(states).toEqual(['completed', 'failed', 'submitted'])
+})
+
 // D50
 test('a command whose harness is at a limit is held until its reset, and its task goes on waiting', async () => {
   await using gateway = await startGateway()
@@ -186,6 +215,47 @@ test('a command whose harness is at a limit is held until its reset, and its tas
   expect(limit).toMatchObject({ reason: 'usage-limit', agent: '@donna' })
   expect(Math.abs(limit!.until - Date.now() - 7_200_000)).toBeLessThan(60_000)
   expect((await gateway.call('GET', `/v1/tasks/${id}`)).body.state).toBe('submitted')
+})
+
+const spent = "You've hit your usage limit. Try again at Dec 4th, 2030 3:00 PM."
+
+test.each([
+  ['words of the harness', `echo "${spent}"; exit 1`, 'hello', 'held'],
+  ['the words of the wake, printed', 'cat; exit 1', `hello\n${spent}`, 'unknown'],
+  [
+    'the same, wrapped and quoted',
+    `echo "> You've hit your"; echo "> usage limit. ${spent}"; exit 1`,
+    `You've hit  your\nusage LIMIT`,
+    'unknown',
+  ],
+  ['far from the end', `echo "${spent}"; seq 9; exit 1`, 'hello', 'unknown'],
+  ['a sentence of a harness that is not run', `: opencode run; echo "${spent}"; exit 1`, 'hello', 'unknown'],
+  ['one of the harness that is run', `: codex exec -; echo "${spent}"; exit 1`, 'hello', 'held'],
+])(
+  'what a failing command prints parks its agent, if it is the word of its harness: %s',
+  async (_what, command, text, step) => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('@donna')
+    const eve = await gateway.addAgent('@eve')
+    const { id } = await gateway.send('@donna', text, { key: eve.key })
+    const client = createGatewayClient({ url: gateway.url, credentials: async () => ({ key: donna.key }) })
+    const { adapter } = office({ command }, { env: { PATH: process.env.PATH } })
+    const limits: object[] = []
+    adapter.onLimit!((limit) => void limits.push(limit))
+    const { sessions } = await probe(adapter)
+    const end = await adapter.wake(sessions[0]!, aWake({ taskId: id }), attempt({ gateway: client }).tools)
+    expect(end).toMatchObject({ step, ...(step === 'held' ? { isTurn: true } : {}) })
+    expect(limits).toHaveLength(step === 'held' ? 1 : 0)
+  },
+)
+
+test('a cap that a command prints is looked at again after an hour', async () => {
+  const { adapter } = office({ command: 'echo "Credit balance is too low"; exit 1' })
+  const limits: { until: number | null }[] = []
+  adapter.onLimit!((limit) => void limits.push(limit))
+  const { sessions } = await probe(adapter)
+  expect(await adapter.wake(sessions[0]!, aWake(), attempt().tools)).toMatchObject({ step: 'held' })
+  expect(Math.abs(limits[0]!.until! - Date.now() - 3_600_000)).toBeLessThan(60_000)
 })
 
 test('a command that succeeds parks nobody, whatever it prints', async () => {

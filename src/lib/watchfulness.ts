@@ -20,12 +20,17 @@ const calmLooks = 2
 
 /**
  * Compares a look with the last one. A machine that slept, a clock that was set and a process that was stopped all show as a gap: what is
- * stale then is not the agents' fault. Pure. Source: S3-4.
+ * stale then is not the agents' fault. `lateMs`: so late a look may be. Pure. Source: S3-4.
  */
-export function watch({ last, calm, hasGap }: Watchfulness, look: Look, everyMs: number): Watchfulness {
+export function watch(
+  { last, calm, hasGap }: Watchfulness,
+  look: Look,
+  everyMs: number,
+  lateMs = 4 * slackMs,
+): Watchfulness {
   if (last === null) return { last: look, calm: 0, hasGap }
   const steadyMs = look.steady - last.steady
-  const isOdd = Math.abs(look.wall - last.wall - steadyMs) > slackMs || steadyMs > everyMs + 4 * slackMs
+  const isOdd = Math.abs(look.wall - last.wall - steadyMs) > slackMs || steadyMs > everyMs + lateMs
   return { last: look, calm: isOdd ? 0 : calm + 1, hasGap: hasGap || isOdd }
 }
 

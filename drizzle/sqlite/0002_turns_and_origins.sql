@@ -23,3 +23,15 @@ create table turn (
 ) without rowid;
 -- The newest turns of a project, and the oldest of all for retention.
 create index turn_of_project on turn (project_id, id);
+-- Mail to the operator, by the project and the sender: one sender's many hide nobody's.
+alter table message_recipient add column origin text; -- 'project sender', where the recipient is the operator
+update message_recipient set origin = (select m.project_id || ' ' || m.sender_id from message m where m.id = message_id) where agent_id = 'operator';
+-- The operator's unread mail of each sender.
+create index message_recipient_by_origin on message_recipient (origin, message_id) where origin is not null and status = 'sent';
+
+-- Facts about the store itself.
+-- place: where it was at its last start. In another place it is a copy, and what followed the copy is gone.
+create table store_fact (
+  name  text primary key,
+  value text not null
+) without rowid;

@@ -1,0 +1,37 @@
+-- Until when an act in flight has to lead to a sign of life. `since` says when it was ordered, and never moves.
+alter table recovery add column deadline_at bigint;
+
+-- The account of turns: each that was begun, and each process that was started, whatever its end.
+create table turn (
+  agent_id        text collate "C" not null,
+  id              text collate "C" not null, -- ULID: of a wake its event id
+  project_id      text collate "C" not null,
+  act             text collate "C" not null, -- wake | run | nudge | boot
+  route           text collate "C" not null, -- the target of its wake, or the harness that was started
+  subscription_id text collate "C",
+  event_id        text collate "C",
+  from_log_id     bigint,
+  to_log_id       bigint,
+  senders         text collate "C" not null, -- JSON: handles
+  thread_id       text collate "C",
+  started_at      bigint not null,
+  outcome         text collate "C",
+  detail          text collate "C",
+  ended_at        bigint,
+  cost            text collate "C",            -- JSON, as the harness says it
+  primary key (agent_id, id)
+);
+-- The newest turns of a project, and the oldest of all for retention.
+create index turn_of_project on turn (project_id, id);
+-- Mail to the operator, by the project and the sender: one sender's many hide nobody's.
+alter table message_recipient add column origin text collate "C"; -- 'project sender', where the recipient is the operator
+update message_recipient set origin = (select m.project_id || ' ' || m.sender_id from message m where m.id = message_id) where agent_id = 'operator';
+-- The operator's unread mail of each sender.
+create index message_recipient_by_origin on message_recipient (origin, message_id) where agent_id = 'operator' and status = 'sent';
+
+-- Facts about the store itself.
+-- place: where it was at its last start. In another place it is a copy, and what followed the copy is gone.
+create table store_fact (
+  name  text collate "C" primary key,
+  value text collate "C" not null
+);

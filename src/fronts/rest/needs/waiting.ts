@@ -1,0 +1,41 @@
+import { type NeedKind, needIdOf } from '../../../needs/need.ts'
+import type { Position } from '../page.ts'
+import type { NeedFields } from './view.ts'
+
+/** The most that is counted of each owner and kind. */
+export const countedMax = 1_000
+
+/** Something that waits for a person, before its texts are read. */
+export interface Waiting extends Position {
+  readonly kind: NeedKind
+  readonly owner: string
+  readonly agent: string | null
+  /** How many there are of its owner and kind, `countedMax` + 1 at most. */
+  readonly total: number
+  readonly load: () => Promise<NeedFields>
+}
+
+/** A need whose text is known. */
+export function waitingOf(need: NeedFields, owner: string, total: number): Waiting {
+  const { kind, agent, since } = need
+  return { kind, agent, owner, total, createdAt: Date.parse(since), id: needIdOf(need), load: async () => need }
+}
+
+/** Needs of a kind of which an agent has one. */
+export const ofOneEach = (needs: readonly NeedFields[]) => needs.map((need) => waitingOf(need, need.agent ?? '', 1))
+
+/** Returns what waits by owner and kind. */
+export function groupsOf(all: readonly Waiting[]): Waiting[][] {
+  const groups = new Map<string, Waiting[]>()
+  for (const one of all) {
+    const name = `${one.kind} ${one.owner}`
+    const group = groups.get(name)
+    if (group) group.push(one)
+    else groups.set(name, [one])
+  }
+  return [...groups.values()]
+}
+
+export const isAfter = (one: Position, other: Position): boolean =>
+  one.createdAt === other.createdAt ? one.id > other.id : one.createdAt > other.createdAt
+export const byPlace = (one: Position, other: Position): number => (isAfter(one, other) ? 1 : -1)
