@@ -16,9 +16,13 @@ export async function checkProfile(io: Io, name: string, { url, key, project, id
   if (reached.state !== 'ok') return [reached]
   const key_ = await checkKey(gateway, name)
   if (key_.state !== 'ok') return [reached, key_]
-  const ofAgent = async () => [await tried('session', checkSession(gateway)), ...(await checkRoutes(gateway))]
-  const own = identity === operatorIdentity ? [] : await ofAgent()
-  return [reached, key_, ...own, await tried('subscriptions', checkSubscriptions(gateway))]
+  const checks = [
+    ...(identity === operatorIdentity
+      ? []
+      : [tried('session', checkSession(gateway)), tried('routes', checkRoutes(gateway))]),
+    tried('subscriptions', checkSubscriptions(gateway)),
+  ]
+  return [reached, key_, ...(await Promise.all(checks)).filter((check) => check !== undefined)]
 }
 
 async function checkGateway(gateway: GatewayClient): Promise<Check> {
@@ -67,7 +71,7 @@ async function checkSubscriptions(gateway: GatewayClient): Promise<Check> {
 }
 
 /** A check that could not be made has found nothing. */
-async function tried(name: string, check: Promise<Check>): Promise<Check> {
+async function tried(name: string, check: Promise<Check | undefined>): Promise<Check | undefined> {
   try {
     return await check
   } catch (error) {
@@ -75,15 +79,11 @@ async function tried(name: string, check: Promise<Check>): Promise<Check> {
   }
 }
 
-/** Two routes of an agent give one mail two turns. */
-async function checkRoutes(gateway: GatewayClient): Promise<Check[]> {
-  try {
-    const { subscriptions } = await gateway.call('GET /v1/wake-subscriptions', { timeoutMs: answerMaxMs })
-    const others = new Set(subscriptions.flatMap(overlapsOf))
-    if (others.size === 0) return []
-    const [one = ''] = others
-    return [broken('routes', `one mail starts ${others.size} turns: ${[...others].join(', ')}`, `rouse sub rm ${one}`)]
-  } catch (error) {
-    return [unknown('routes', (error as Error).message.split('\n')[0]!)]
-  }
+/** Two routes of an agent give one mail two turns. Undefined: none do. */
+async function checkRoutes(gateway: GatewayClient): Promise<Check | undefined> {
+  const { subscriptions } = await gateway.call('GET /v1/wake-subscriptions', { timeoutMs: answerMaxMs })
+  const others = new Set(subscriptions.flatMap(overlapsOf))
+  if (others.size === 0) return undefined
+  const [one = ''] = others
+  return broken('routes', `one mail starts ${others.size} turns: ${[...others].join(', ')}`, `rouse sub rm ${one}`)
 }
