@@ -110,7 +110,9 @@ test('on Node 22 and newer better-sqlite3 is not compiled', () => {
 test('the Node that the manifest asks for is the one that the documents name', () => {
   expect(manifest.engines).toEqual({ node: '>=20.19 <21 || >=22.14 <23 || >=23.6' })
   expect(read('README.md')).toContain('Requires Node 22.14 or later (20.19 works too)')
-  expect(read('docs/install.md')).toMatch(/^Requires Node 22\.14 or later \(`node --version`; of 23, from 23\.6 on\)/m)
+  expect(read('docs/install.md')).toMatch(
+    /^Requires Node 22\.14 or later \(`node --version`; of Node 23, 23\.6 or later\)/m,
+  )
 })
 
 describe.runIf(Number.parseInt(process.versions.node, 10) < 22)('SQLite for Node 20', () => {

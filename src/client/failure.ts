@@ -48,11 +48,19 @@ export const isFault = (error: unknown): boolean => error instanceof Refused && 
 export class Unreachable extends Error {
   constructor(url: string, reason: string) {
     super(
-      `No gateway answers at ${url} (${reason}).\n` +
+      `No gateway answers at ${url} (${reason})${otherProtocol(url, reason)}.\n` +
         '  Start one in another terminal:  rouse serve\n' +
         '  Or name another address:        --url <url>, or the environment variable ROUSE_URL',
     )
   }
+}
+
+/** Says what an address speaks that has answered, and not as a gateway does. */
+function otherProtocol(url: string, reason: string): string {
+  if (reason === 'ERR_SSL_WRONG_VERSION_NUMBER') return `: it speaks no TLS, so try ${url.replace(/^https/, 'http')}`
+  return reason.startsWith('HPE_')
+    ? ': it speaks another protocol. The port of gRPC, for example, is not that of HTTP'
+    : ''
 }
 
 /** The result that was printed says what is wrong: nothing more is. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { Watched } from './deadlines.ts'
+import type { Line } from './kept-connection.ts'
 
 /** A longer answer is cut off. Up to this size, reading to the end is cheaper than a new connection. */
 const bodyBytesMax = 64 * 1024
@@ -26,6 +27,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
   readonly signal: AbortSignal | undefined
   readonly graceMs: number | undefined
   answeredAt: number | undefined
+  /** True when a connection that was used before was closed without a byte of an answer: its receiver may never have read the request. */
+  isUnheard = false
+  /** The connection that it is sent over. */
+  line: Line | undefined
+  #bytesBefore: number | undefined
   readonly #settle: (exchange: Exchange, answer: Answer | undefined, error: unknown) => void
   #controller: Dispatcher.DispatchController | undefined
   #isSettled = false
@@ -51,6 +57,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
+    if (this.line) {
+      this.line.isAwaiting = true
+      this.#bytesBefore = this.line.isUsed ? this.line.socket?.bytesRead : undefined
+    }
     if (this.#isSettled) controller.abort(this.#error as Error)
   }
 
@@ -60,6 +70,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) return
+    if (this.line) this.line.isUsed = true
     this.#status = status
     this.answeredAt = performance.now()
     const retryAfter = headers['retry-after']
@@ -80,6 +91,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.isUnheard = this.#bytesBefore !== undefined && this.#bytesBefore === this.line?.socket?.bytesRead
     this.#break(error)
   }
 

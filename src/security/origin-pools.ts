@@ -1,7 +1,8 @@
 import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { buildConnector, Pool } from 'undici'
+import { buildConnector, type Dispatcher, Pool } from 'undici'
 import type { Payer } from '../lib/fair-places.ts'
+import { type ConnectionOptions, type ExchangeOptions, KeptConnection } from './kept-connection.ts'
 import type { ProxyTunnels } from './proxy-tunnels.ts'
 
 interface OriginPoolsOptions {
@@ -20,6 +21,8 @@ interface OriginPoolsOptions {
 /** Kept-alive connections to one origin. */
 export interface OriginPool {
   readonly pool: Pool
+  /** Sends one request over a new connection, which is closed after it. */
+  readonly dispatchAlone: (options: ExchangeOptions, handler: Dispatcher.DispatchHandler) => void
   /** The agent that opened the pool; it counts as one of that agent's. */
   readonly openedBy: string
   /** The agent of the last request: a new connection is opened on its account. */
@@ -74,14 +77,23 @@ export class OriginPools {
     if (count >= originsOfAgentMax) this.#evictOldestIdle((opened) => opened.openedBy === agentId)
     else if (this.#pools.size >= originsMax) this.#evictOldestIdle(() => true)
     this.#counts.set(agentId, (this.#counts.get(agentId) ?? 0) + 1)
+    const options = this.#connectionOptions(
+      () => opened.payer,
+      (addresses) => {
+        opened.isPublic &&= addresses.every(({ address }) => isPublic(address))
+      },
+    )
     const opened: OriginPool = {
-      pool: this.#newPool(
-        origin,
-        () => opened.payer,
-        (addresses) => {
-          opened.isPublic &&= addresses.every(({ address }) => isPublic(address))
-        },
-      ),
+      pool: new Pool(origin, {
+        ...options,
+        connections: this.#options.connectionsPerOrigin,
+        factory: (to) => new KeptConnection(to, options),
+      }),
+      dispatchAlone: (request, handler) => {
+        const connection = new KeptConnection(origin, options)
+        connection.dispatch(request, handler)
+        this.#whileClosing(connection.close())
+      },
       openedBy: agentId,
       payer,
       isPublic: literal === undefined || isPublic(literal),
@@ -89,24 +101,24 @@ export class OriginPools {
     return opened
   }
 
-  #newPool(origin: string, payer: () => Payer, dialling: (addresses: readonly LookupAddress[]) => void): Pool {
+  #connectionOptions(payer: () => Payer, dialling: (addresses: readonly LookupAddress[]) => void): ConnectionOptions {
     const { tunnels } = this.#options
     const lookup = this.#options.lookup(payer, dialling)
-    const direct = {
+    const direct = buildConnector({
       lookup,
       timeout: this.#options.connectTimeoutMs,
       autoSelectFamily: true,
       // Node's default of 250 ms gives up on healthy addresses with a slow handshake, such as one across an ocean.
       autoSelectFamilyAttemptTimeout: 500,
-    }
-    return new Pool(origin, {
-      connections: this.#options.connectionsPerOrigin,
+    })
+    return {
       pipelining: 1,
-      connect: tunnels ? tunnels.connector(lookup, buildConnector(direct)) : direct,
+      connect: tunnels ? tunnels.connector(lookup, direct) : direct,
+      maxHeaderSize: 64 * 1024,
       // The total timeout of each request covers both, and these two would keep timers of their own.
       headersTimeout: 0,
       bodyTimeout: 0,
-    })
+    }
   }
 
   /** Closes the least recently used idle pool that may go. While all are busy, there may be more pools than the limit. */
@@ -124,7 +136,11 @@ export class OriginPools {
     const left = this.#counts.get(openedBy)! - 1
     if (left > 0) this.#counts.set(openedBy, left)
     else this.#counts.delete(openedBy)
-    const closing = pool.close().finally(() => this.#closing.delete(closing))
+    this.#whileClosing(pool.close())
+  }
+
+  #whileClosing(closed: Promise<void>): void {
+    const closing = closed.finally(() => this.#closing.delete(closing))
     this.#closing.add(closing)
   }
 }

@@ -71,12 +71,12 @@ const rules: readonly Rule[] = [
   },
   { codes: /^(EMFILE|ENFILE|ENOBUFS|ENOMEM)$/, kind: 'network', message: 'the gateway is out of sockets' },
   { codes: /^HPE_/, kind: 'no-http', message: 'the answer is not HTTP' },
-  { codes: /^UND_ERR_HEADERS_OVERFLOW$/, kind: 'no-http', message: 'the headers of the answer are larger than 16 KiB' },
+  { codes: /^UND_ERR_HEADERS_OVERFLOW$/, kind: 'no-http', message: 'the headers of the answer are larger than 64 KiB' },
   {
     codes: /^UND_ERR_SOCKET$/,
     says: /^bad (response|upgrade)$/,
     kind: 'no-http',
-    message: 'the answer has a status that was not asked for: 100 or 101',
+    message: 'the answer changes the protocol (101), which was not asked for',
   },
   {
     codes: /^UND_ERR_RES_CONTENT_LENGTH_MISMATCH$/,

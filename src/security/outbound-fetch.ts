@@ -6,6 +6,7 @@ import { type AddressPolicy, createAddressPolicy } from './address-policy.ts'
 import { Deadlines } from './deadlines.ts'
 import { type Answer, Exchange } from './exchange.ts'
 import { guardedLookup } from './guarded-lookup.ts'
+import type { ExchangeOptions } from './kept-connection.ts'
 import { NameResolver, type NameResolverOptions } from './name-resolver.ts'
 import { type OriginPool, OriginPools } from './origin-pools.ts'
 import { OutboundError, toOutboundError } from './outbound-error.ts'
@@ -147,17 +148,23 @@ export class OutboundFetch implements AsyncDisposable {
     if (this.#closed) return Promise.reject(new OutboundError('aborted', 'the gateway is stopping'))
     if (request.signal?.aborted) return Promise.reject(new OutboundError('aborted', 'the request was stopped'))
     const startedAt = performance.now()
+    const { headers, body } = request
     return new Promise((resolve, reject) => {
-      try {
-        const opened = this.#pools.take(origin, request.payer, literal)
+      const send = (opened: OriginPool, isLast: boolean): void => {
         const exchange = new Exchange(request, (ended, answer, error) => {
           this.#deadlines.forget(ended)
-          if (answer) resolve(responseOf(answer, request, opened, startedAt))
-          else reject(toOutboundError(error))
+          if (answer) return resolve(responseOf(answer, request, opened, startedAt))
+          const failure = toOutboundError(error)
+          if (isLast || this.#closed || !ended.isUnheard || failure.kind !== 'reset') return reject(failure)
+          send(opened, true)
         })
+        const options: ExchangeOptions = { method: 'POST', path, headers, body, exchange }
         this.#deadlines.watch(exchange, startedAt)
-        const { headers, body } = request
-        opened.pool.dispatch({ method: 'POST', path, headers, body }, exchange)
+        if (isLast) opened.dispatchAlone(options, exchange)
+        else opened.pool.dispatch(options, exchange)
+      }
+      try {
+        send(this.#pools.take(origin, request.payer, literal), false)
       } catch (error) {
         reject(toOutboundError(error))
       }

@@ -53,6 +53,7 @@ test('handles, ids and profiles are asked of the gateway with the key of the lin
     [['task', 'show', id.slice(0, 6)], [id]],
     [['send', '--task', id.slice(0, 6)], [id]],
     [['task', 'move', id, ''], []],
+    [['answer', ''], []],
     [['mark', mail.messageId.slice(0, 34)], [mail.messageId]],
     [['thread', mail.messageId.slice(0, 34)], [mail.threadId]],
     [['sub', 'show', ''], [subscriptionId]],
@@ -81,6 +82,9 @@ test('handles, ids and profiles are asked of the gateway with the key of the lin
     [[], []],
   ]
   for (const [words, expected] of cases) expect([words, await complete(words, env)]).toEqual([words, expected])
+  const asking = await gateway.send('donna', 'Which branch?')
+  await gateway.move(donna, asking.id, 'input-required', { message: 'Which one?' })
+  expect(await complete(['--profile', 'office', 'answer', ''], env)).toEqual([asking.id])
 })
 
 test('whatever goes wrong, it prints nothing and ends well', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { exitCodes } from '../../src/client/failure.ts'
+import { startGateway } from '../support/gateway.ts'
 import { agentPage } from './answers.ts'
 import { problem, startStubGateway } from './stub-gateway.ts'
 import { run, start } from './terminal.ts'
@@ -19,6 +20,16 @@ test('without a gateway the error says how to start one', async () => {
   expect(stdout).toBe('')
   expect(stderr).toContain(`No gateway answers at ${gone.url} (ECONNREFUSED)`)
   expect(stderr).toContain('rouse serve')
+})
+
+test('an address that speaks something else is named so', async () => {
+  await using gateway = await startStubGateway({})
+  const https = gateway.url.replace('http:', 'https:')
+  const plain = await run(['agent', 'list', '--url', https])
+  expect([plain.code, plain.stderr]).toEqual([3, expect.stringContaining(`it speaks no TLS, so try ${gateway.url}`)])
+  await using real = await startGateway()
+  const { stderr } = await run(['agent', 'list', '--url', `http://${real.grpcTarget}`])
+  expect(stderr).toContain('it speaks another protocol. The port of gRPC, for example, is not that of HTTP')
 })
 
 test('a refusal is printed as title, code and reason', async () => {

@@ -5,7 +5,10 @@ import { run } from './terminal.ts'
 
 const review = task({
   history: [{ messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'Review PR 7\nplease' }] }],
-  artifacts: [{ artifactId: 'a1', name: 'report.md', parts: [{ text: 'fine' }, { data: { ok: true } }] }],
+  artifacts: [
+    { artifactId: 'a1', name: 'report.md', parts: [{ text: 'fine' }, { data: { ok: true } }] },
+    { artifactId: '9cfaec9c-d0b2-4d2e-9d29-8f3ad2a5a1b0', parts: [{ text: 'more' }] },
+  ],
 })
 
 test('task list filters, and names the next page', async () => {
@@ -25,7 +28,7 @@ test('task show prints messages and artifacts', async () => {
   const { stdout } = await run(['task', 'show', 't1', '--url', gateway.url])
   expect(stdout).toContain('state:    working\n')
   expect(stdout).toContain('[user]\nReview PR 7\nplease\n')
-  expect(stdout).toContain('[artifact report.md]\nfine\n{"ok":true}\n')
+  expect(stdout).toContain('[artifact report.md]\nfine\n{"ok":true}\n\n[artifact 2]\nmore\n')
 })
 
 test('task show of a question prints the command that answers it', async () => {

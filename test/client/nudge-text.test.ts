@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Wake, wakeLine } from '../../src/client/wakes/wake.ts'
+import { wakeLine } from '../../src/cli/listen/wake-line.ts'
+import type { Wake } from '../../src/client/wakes/wake.ts'
 import { runWakeCommand } from '../../src/client/wakes/wake-command.ts'
 
 const wake: Wake = {
@@ -11,7 +12,7 @@ const wake: Wake = {
 const why = 'The gateway reminds you: you have 1 open task, the oldest since 2026-11-27T09:00:00.000Z.'
 
 test('rouse listen shows why a nudge came, and the next action', () => {
-  expect(wakeLine(wake)).toBe(`wake/heartbeat_pulse  @donna  ${why} Next: rouse task show task_1`)
+  expect(wakeLine({}, wake)).toBe(`wake/heartbeat_pulse  @donna  ${why} Next: rouse task show task_1`)
 })
 
 test('a command gets the text of a nudge in ROUSE_TEXT, though it names no message and no task', async () => {

@@ -57,9 +57,15 @@ export const liars: readonly Liar[] = [
     },
   },
   {
-    name: 'says 100 to a request without Expect',
-    recorded: 'no-http',
+    name: 'says 100 to a request without Expect, and then no more',
+    recorded: 'timeout',
     answer: (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+  },
+  {
+    name: 'says 101 to a request without Upgrade',
+    recorded: 'no-http',
+    answer: (socket) =>
+      void socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
   },
   {
     name: 'hangs up in the middle of a body',

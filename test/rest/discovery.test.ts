@@ -54,6 +54,7 @@ test('pages of every origin may read the public documents; the view of a key is 
     '/.well-known/did.json',
     '/mcp/server-card',
     '/.well-known/jwks.json',
+    '/openapi.json',
   ]) {
     const { headers } = await gateway.call('GET', path, undefined, { key: null })
     expect([path, headers.get('access-control-allow-origin')]).toEqual([path, '*'])

@@ -1,3 +1,4 @@
+import net, { type Socket } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { OriginPools } from '../../src/security/origin-pools.ts'
 import { OutboundFetch } from '../../src/security/outbound-fetch.ts'
@@ -5,6 +6,7 @@ import {
   deferred,
   errorOf,
   fetcher,
+  listen,
   loopback,
   onCleanup,
   payer,
@@ -95,6 +97,34 @@ describe('an answer', () => {
   })
 })
 
+describe('an answer that undici alone does not read', () => {
+  test.each([
+    ['after 100 Continue', ['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok']],
+    [
+      'after two of them, in one piece',
+      ['HTTP/1.1 100 C\r\nA: b\r\n\r\nHTTP/1.1 100\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+    ],
+    ['after 103', ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok']],
+    ['with LF alone', ['HTTP/1.1 200 OK\nContent-Length: 2\n\nok']],
+    ['with 20 KB of headers', [`HTTP/1.1 200 OK\r\nX-Big: ${'h'.repeat(20_000)}\r\nContent-Length: 2\r\n\r\nok`]],
+  ])('%s: its status counts, and its connection is kept', async (_, parts) => {
+    let connections = 0
+    const server = net.createServer((socket) => {
+      connections += 1
+      socket.on('data', async () => {
+        for (const part of parts) {
+          await new Promise((done) => setImmediate(done))
+          socket.write(part)
+        }
+      })
+    })
+    const url = await listen(server)
+    const out = fetcher({ connectionsPerOrigin: 1 })
+    for (let i = 0; i < 2; i++) expect(await out.post(request(url))).toMatchObject({ status: 200, bodySnippet: 'ok' })
+    expect(connections).toBe(1)
+  })
+})
+
 describe('connections', () => {
   test('are kept alive and shared by the requests to an origin', async () => {
     const { url, connections } = await serveCounting((_, res) => res.end('ok'))
@@ -153,6 +183,41 @@ describe('connections', () => {
     gate.resolve()
     expect(await running).toMatchObject({ bodySnippet: 'done' })
     await closed
+  })
+
+  test.each([
+    ['reset', (socket: Socket) => socket.resetAndDestroy()],
+    ['closed', (socket: Socket) => socket.destroy()],
+  ])('used before and %s as a request comes: it is sent once more, over a new one', async (_, end) => {
+    const answers = new Map<Socket, number>()
+    const ended: Socket[] = []
+    const { url, connections } = await serveCounting(({ socket }, res) => {
+      const before = answers.get(socket) ?? 0
+      answers.set(socket, before + 1)
+      if (before === 0) return void res.end('ok')
+      ended.push(socket)
+      end(socket)
+    })
+    const out = fetcher()
+    // Two kept connections: the second would end as the first does.
+    await Promise.all([out.post(request(url)), out.post(request(url))])
+    expect(await out.post(request(url))).toMatchObject({ status: 200, bodySnippet: 'ok' })
+    expect([connections(), ended.length]).toEqual([3, 1])
+  })
+
+  test('that are new, or have begun an answer, are not tried again when they break', async () => {
+    let requests = 0
+    const url = await serve(({ socket }, res) => {
+      requests += 1
+      if (requests === 1) return void res.end('ok')
+      if (requests === 2) socket.write('HTTP/1.1 20')
+      setImmediate(() => socket.resetAndDestroy())
+    })
+    const out = fetcher({ connectionsPerOrigin: 1 })
+    await out.post(request(url))
+    expect(await errorOf(out.post(request(url)))).toMatchObject({ kind: 'reset' })
+    expect(await errorOf(out.post(request(url)))).toMatchObject({ kind: 'reset' })
+    expect(requests).toBe(3)
   })
 
   test('are closed at the end of the scope that owns them', async () => {

@@ -4,7 +4,7 @@ import type { Io } from '../../client/io.ts'
 import { readProfiles } from '../../client/profile-file.ts'
 import { quickFetch } from '../../client/quick-fetch.ts'
 import { within } from '../../lib/within.ts'
-import { idKinds, readIds } from '../ids/id-lists.ts'
+import { idKinds, questions, readIds } from '../ids/id-lists.ts'
 import { connect } from '../run/client-command.ts'
 import { readPages } from '../run/read-pages.ts'
 import { type AskedKind, askedKind } from './kinds.ts'
@@ -53,9 +53,9 @@ function profileForms(io: Io): Forms {
 
 async function formsOf(kind: Exclude<AskedKind, 'profile'>, gateway: GatewayClient): Promise<Forms> {
   if (kind !== 'handle') {
-    const { prefix } = idKinds[kind]
-    const ids = await readIds(gateway, idKinds[kind], pagesMax)
-    return ids.map(({ id }) => (id.startsWith(prefix) ? [id, id.slice(prefix.length)] : [id]))
+    const list = kind === 'question' ? questions : idKinds[kind]
+    const ids = await readIds(gateway, list, pagesMax)
+    return ids.map(({ id }) => (id.startsWith(list.prefix) ? [id, id.slice(list.prefix.length)] : [id]))
   }
   const agents = await readPages(
     (pageToken) => gateway.call('GET /v1/agents', { query: { pageToken } }),
@@ -87,5 +87,6 @@ function placeOf(program: Command, words: readonly string[]): { command: Command
   }
   const last = command.registeredArguments.at(-1)
   const holder = option ?? command.registeredArguments[count] ?? (last?.variadic ? last : undefined)
-  return { command, kind: holder && askedKind(holder) }
+  const kind = holder && askedKind(holder)
+  return { command, kind: kind === 'task' && command.name() === 'answer' ? 'question' : kind }
 }

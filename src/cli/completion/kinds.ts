@@ -2,7 +2,7 @@ import type { Argument, Option } from 'commander'
 import type { IdKind } from '../ids/id-lists.ts'
 
 /** A kind of words that are looked up while a command is typed. */
-export type AskedKind = 'handle' | 'profile' | IdKind
+export type AskedKind = 'handle' | 'profile' | 'question' | IdKind
 
 /** The kinds by the names that arguments and values of options have in the help. */
 const asked: Readonly<Record<string, AskedKind>> = {

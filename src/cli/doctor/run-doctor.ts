@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
 import { UsageError } from '../../client/failure.ts'
 import type { Io } from '../../client/io.ts'
-import { readProfiles } from '../../client/profile-file.ts'
+import { operatorIdentity, readProfiles } from '../../client/profile-file.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
 import { profilesOf, readRecords } from '../../config-files/record.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
@@ -28,7 +28,11 @@ interface Diagnosis {
 }
 
 interface Report {
-  readonly profiles: readonly { readonly profile: string; readonly checks: readonly Check[] }[]
+  readonly profiles: readonly {
+    readonly profile: string
+    readonly identity?: string | undefined
+    readonly checks: readonly Check[]
+  }[]
   readonly harnesses: readonly Diagnosis[]
   /** The bridge of this user; empty where there is none. */
   readonly bridge: readonly Check[]
@@ -60,7 +64,7 @@ export async function diagnose(io: Io, only: Harness | undefined): Promise<Repor
     names.map(async (profile) => {
       const known = byName.get(profile)
       const lost = () => [broken('profile', `there is none called ${profile}`, `rouse login --profile ${profile}`)]
-      return { profile, checks: known ? await checkProfile(io, profile, known) : lost() }
+      return { profile, identity: known?.identity, checks: known ? await checkProfile(io, profile, known) : lost() }
     }),
   )
   const bridge = only === undefined ? await checkBridge(io) : []
@@ -96,6 +100,7 @@ export function reportText(io: Io, { profiles, harnesses, bridge, ok }: Report):
   const part = (title: string, checks: readonly Check[]) =>
     `${paint(io, 'bold', plain(title))}\n${checks.map((check) => checkText(io, check)).join('')}`
   const installed = harnesses.filter((one) => one.installed)
+  const isOfOperator = profiles.length > 0 && profiles.every(({ identity }) => identity === operatorIdentity)
   const others = harnesses.filter((one) => one.found && !one.installed).map((one) => one.harness)
   return [
     ...profiles.map(({ profile, checks }) => part(`Profile ${profile}`, checks)),
@@ -104,7 +109,7 @@ export function reportText(io: Io, { profiles, harnesses, bridge, ok }: Report):
     ...(others.length > 0
       ? [`Here, and without Rouse: ${others.join(', ')}. rouse install <name> sets one up.\n`]
       : []),
-    ...(installed.length === 0
+    ...(installed.length === 0 && !isOfOperator
       ? [`Rouse is installed in no harness. ${profiles.length === 0 ? withoutProfile : 'See: rouse install'}\n`]
       : ok
         ? ['Nothing is broken.\n']

@@ -1,4 +1,6 @@
 import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
+import type { TaskSummaryView } from '../../client/route-types.ts'
+import { askingStates } from '../output/task-view.ts'
 import { readable } from '../run/read-lists.ts'
 import { readPages } from '../run/read-pages.ts'
 
@@ -31,6 +33,9 @@ export const idKinds = {
 
 export type IdKind = keyof typeof idKinds
 
+/** The tasks that ask their originator something. */
+export const questions: IdLists = { prefix: '', lists: askingStates.map((state) => tasksOf('originator', state)) }
+
 /** The keys of an agent. */
 export function keysOf(handle: string): IdLists {
   const params = { handle: bareHandle(handle) }
@@ -44,10 +49,11 @@ export async function readIds(gateway: GatewayClient, { lists }: IdLists, pagesM
   return (await Promise.all(lists.map((list) => readable(list(gateway, pagesMax))))).flat()
 }
 
-function tasksOf(role: 'assignee' | 'originator'): List {
+function tasksOf(role: 'assignee' | 'originator', state?: TaskSummaryView['state']): List {
   return (gateway, pagesMax) =>
     readPages(
-      (pageToken) => gateway.call('GET /v1/tasks', { query: { role, pageSize: 100, historyLength: 1, pageToken } }),
+      (pageToken) =>
+        gateway.call('GET /v1/tasks', { query: { role, state, pageSize: 100, historyLength: 1, pageToken } }),
       ({ tasks }) => tasks.map(({ id, state, assignee }) => ({ id, about: `${state} · ${assignee}` })),
       pagesMax,
     )

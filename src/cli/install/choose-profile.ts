@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { UsageError } from '../../client/failure.ts'
 import { bareHandle, type GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
-import { type Profile, readProfiles, writeProfiles } from '../../client/profile-file.ts'
+import { operatorIdentity, type Profile, readProfiles, writeProfiles } from '../../client/profile-file.ts'
 
 /** A profile by its name. `isNew`: it is not there yet, and will be made. */
 export interface ChosenProfile extends Omit<Profile, 'key'> {
@@ -38,14 +38,13 @@ export function chooseProfile({ profile, agent }: Choice, { url, project }: Plac
   if (handle !== undefined && found.identity !== handle) {
     throw new UsageError(`Profile ${name} is of ${found.identity}, not of ${handle}.`)
   }
-  if (found.identity === operator) {
+  if (found.identity === operatorIdentity) {
     throw new UsageError(`Profile ${name} has the operator's key. A harness gets an agent's: ${remedy}`)
   }
   const { key: _key, ...chosen } = found
   return { name, ...chosen }
 }
 
-const operator = '@operator'
 const remedy = 'rouse login --profile donna --key-file donna.key, or --agent @donna with the operator’s key.'
 
 /** Errors: neither a profile nor an agent was named. */

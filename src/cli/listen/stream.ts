@@ -8,12 +8,13 @@ import { plain } from '../../client/terminal-text.ts'
 import { accessOf } from '../../client/wakes/command-access.ts'
 import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
-import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { noticeOf, showNotice } from './desktop.ts'
 import { runCommand } from './run-command.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { giveBack, removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
+import { wakeLine } from './wake-line.ts'
 import { type Fate, type Outcome, WakeWork } from './wake-work.ts'
 
 interface StreamListenOptions extends StreamSubscriptionOptions {
@@ -49,7 +50,7 @@ export async function listenOnStream(
   const work = new WakeWork(gateway, {
     concurrency: options.concurrency,
     work: async (wake, failures) => {
-      print.item(wake, () => wakeLine(wake))
+      print.item(wake, () => wakeLine(io, wake))
       if (isNotice) return notify(wake, io, print)
       return exec ? runCommand(wake, failures, { ...options, exec, access, io, gateway, print }) : { step: 'delivered' }
     },
@@ -134,7 +135,7 @@ function noteRelease({ subscriptionId, reason }: { subscriptionId: string; reaso
   print.note(`${plain(subscriptionId)} is no longer read here: ${why}.`)
 }
 
-function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
+export function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
   print.note(`Wakes are missing before this one: rouse sub resync ${plain(subscriptionId)} --since ${gap}`)
 }
 

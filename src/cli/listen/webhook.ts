@@ -3,12 +3,14 @@ import type { Io } from '../../client/io.ts'
 import { readOverlaps } from '../../client/overlaps.ts'
 import type { Printer } from '../../client/printer.ts'
 import { plain } from '../../client/terminal-text.ts'
-import { type Wake, wakeLine } from '../../client/wakes/wake.ts'
+import type { Wake } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { Trigger } from '../../words/events.ts'
 import { commandOutput } from './command-output.ts'
 import { createSeenWakes } from './seen-wakes.ts'
+import { noteGap } from './stream.ts'
+import { wakeLine } from './wake-line.ts'
 import { WakeReceiver } from './webhook-receiver.ts'
 import { addOwnSubscriptions, type OwnSubscription, removeOwnSubscriptions } from './webhook-subscriptions.ts'
 
@@ -103,15 +105,13 @@ function acceptOnce(queue: WakeQueue, print: Printer): (wake: Wake) => void {
   return (wake) => {
     const gap = seen.gapBefore(wake)
     if (!seen.add(wake)) return
-    if (gap !== undefined) {
-      print.note(`Wakes are missing before this one: rouse sub resync ${plain(wake.subscriptionId)} --since ${gap}`)
-    }
+    if (gap !== undefined) noteGap(wake, gap, print)
     queue.add(wake)
   }
 }
 
 async function handle(wake: Wake, { exec }: WebhookOptions, io: Io, print: Printer): Promise<void> {
-  print.item(wake, () => wakeLine(wake))
+  print.item(wake, () => wakeLine(io, wake))
   if (!exec) return
   await runWakeCommand(wake, {
     command: exec,

@@ -82,10 +82,9 @@ export function messageText(message: { readonly role?: unknown; readonly parts?:
   return `\n[${plain(role.replace(/^ROLE_/, '').toLowerCase())}]\n${plain(partsText(message.parts), 'lines')}\n`
 }
 
-/** An artifact in the JSON of A2A. */
-export function artifactText(artifact: JsonObject): string {
-  const name = artifact.name || artifact.artifactId || 'unnamed'
-  return `\n[artifact ${plain(name)}]\n${plain(partsText(artifact.parts), 'lines')}\n`
+/** An artifact in the JSON of A2A. One without a name has its place: its id says nothing to people. */
+export function artifactText(artifact: JsonObject, index: number): string {
+  return `\n[artifact ${plain(artifact.name || index + 1)}]\n${plain(partsText(artifact.parts), 'lines')}\n`
 }
 
 /** The text of the parts. Parts that are not text are named by their kind. */

@@ -1,4 +1,5 @@
 import type { Io } from '../../client/io.ts'
+import { plain } from '../../client/terminal-text.ts'
 
 const units = [
   ['d', 86_400_000],
@@ -20,6 +21,15 @@ export function when(io: Pick<Io, 'columns'>, iso: string | null | undefined, no
 export function whenLong(io: Pick<Io, 'columns'>, iso: string | null | undefined, now = Date.now()): string {
   if (!iso) return ''
   return io.columns === undefined ? iso : `${iso} (${relative(iso, now)})`
+}
+
+/** The time of a person's day, with the date if it is another day. A pipe gets the instant. */
+export function timeOfDay({ columns }: Pick<Io, 'columns'>, iso: string, now = new Date()): string {
+  const at = new Date(iso)
+  if (columns === undefined || Number.isNaN(at.getTime())) return plain(iso)
+  const two = (count: number) => String(count).padStart(2, '0')
+  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')
+  return at.toDateString() === now.toDateString() ? time : `${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`
 }
 
 /** Returns `2 min ago`, `in 3 d`, `now`, or the date if it is long ago. A text that is no instant is returned unchanged. Pure. */

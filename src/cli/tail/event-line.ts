@@ -3,6 +3,7 @@ import type { EventView } from '../../client/route-types.ts'
 import { clip, plain, widthOf } from '../../client/terminal-text.ts'
 import { paintState } from '../output/state-colors.ts'
 import { endOfId } from '../output/table.ts'
+import { timeOfDay } from '../output/when.ts'
 
 /** Subjects that are remembered, so that a later step of a task says which task it is. */
 const subjectsMax = 1_000
@@ -39,7 +40,7 @@ export function eventLines(io: Pick<Io, 'columns' | 'color'>): (event: EventView
       subjects.set(taskId, data.subject)
       if (subjects.size > subjectsMax) subjects.delete(subjects.keys().next().value!)
     }
-    const head = `${timeOf(io, createdAt)}  ${plain(actor).padEnd(10)}  ${whatOf(event)}`
+    const head = `${timeOfDay(io, createdAt)}  ${plain(actor).padEnd(10)}  ${whatOf(event)}`
     const about = aboutOf(io, event, data.subject ?? (taskId && subjects.get(taskId)))
     const columns = io.columns ?? Number.POSITIVE_INFINITY
     const room = columns - widthOf(head) - 2
@@ -47,15 +48,6 @@ export function eventLines(io: Pick<Io, 'columns' | 'color'>): (event: EventView
     const shown = head.replace(/[\w-]+$/, (state) => paintState(io, state))
     return about === '' ? shown : `${shown}  ${clip(about, room)}`
   }
-}
-
-/** The time of a person's day, with the date if it is another day. A pipe gets the instant. */
-function timeOf({ columns }: Pick<Io, 'columns'>, iso: string, now = new Date()): string {
-  const at = new Date(iso)
-  if (columns === undefined || Number.isNaN(at.getTime())) return plain(iso)
-  const two = (count: number) => String(count).padStart(2, '0')
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')
-  return at.toDateString() === now.toDateString() ? time : `${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`
 }
 
 /** `task submitted → working`, `message sent` */

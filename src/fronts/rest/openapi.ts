@@ -1,3 +1,4 @@
+import { markPublic } from '../http/public-document.ts'
 import { servedFile } from '../http/served-file.ts'
 import { isUnchanged } from '../http/unchanged.ts'
 import { openRoute } from './route.ts'
@@ -10,7 +11,7 @@ export const openapiRoutes = [
   openRoute('GET /openapi.json', async ({ req, res }) => {
     const { body, tag: etag } = await servedFile(file)
     res.setHeader('ETag', etag)
-    res.setHeader('Cache-Control', 'public, max-age=300')
+    markPublic(res, 300)
     if (isUnchanged(req, { etag })) return void res.status(304).end()
     res.setHeader('Content-Type', 'application/json')
     res.end(body)

@@ -5,7 +5,9 @@ import { expect, test, vi } from 'vitest'
 import { saveConnection } from '../../../src/cli/mcp/connections.ts'
 import { atTestEnd } from '../../support/ends.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
+import { startReceiver } from '../../support/receiver.ts'
 import { onPostgres } from '../../support/store.ts'
+import { untilStatus } from '../../wakes/acts.ts'
 import { type Home, makeHome } from '../install/homes.ts'
 
 /** A program that answers what a test says, to the request of a number. */
@@ -158,4 +160,23 @@ test('without an installation there is nothing to be broken; a named harness is 
   })
   const { code, stderr } = await home.rouse('doctor', 'codex')
   expect([code, stderr]).toEqual([2, expect.stringContaining('rouse install codex --dry-run')])
+})
+
+test('for an operator it looks at the subscriptions, and at no harness', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('@donna')
+  using home = makeHome()
+  const office = { url: gateway.url, key: gateway.adminKey, identity: '@operator' }
+  home.write('.config/rouse/profiles.json', JSON.stringify({ current: 'office', profiles: { office } }))
+  const well = await home.rouse('doctor')
+  expect([well.code, well.stdout]).toEqual([0, expect.stringMatching(/subscriptions: +0, none is degraded\n\nNothing/)])
+  expect(well.stdout).not.toMatch(/session|installed/)
+  await using receiver = await startReceiver((_, res) => void res.writeHead(404).end())
+  const { id } = await gateway.subscribe(donna, receiver.url)
+  await gateway.send('donna', 'a turn')
+  await untilStatus(gateway, donna, id, 'degraded')
+  const { code, stdout } = await home.rouse('doctor')
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/BROKEN +subscriptions: +degraded: @donna TASK_STATE_CHANGED \(http-404\)\n/)
+  expect(stdout).toContain(`rouse sub update ${id} --status active`)
 })

@@ -49,7 +49,8 @@ in](keys.md#clients-that-sign-in).
 - **A refusal** is a result with \`isError\` that says what is wrong, which argument, and what to do instead. A gateway that cannot be reached is
   reported in the same way.
 - **Hints.** Every tool declares all four hints of MCP. *Reads* means \`readOnlyHint\`; *removes* means \`destructiveHint\`;
-  *reaches out* means \`openWorldHint\` too: agents obey it as the words of their user, or it names an address outside the gateway.
+  *reaches out* means \`openWorldHint\` too: other agents obey what it writes as the words of their user, or it names an address outside the
+  gateway.
 
 `
 
