@@ -57,10 +57,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.line) {
-      this.line.isAwaiting = true
-      this.#bytesBefore = this.line.isUsed ? this.line.socket?.bytesRead : undefined
-    }
+    this.#bytesBefore = this.line?.isUsed ? this.line.socket?.bytesRead : undefined
     if (this.#isSettled) controller.abort(this.#error as Error)
   }
 

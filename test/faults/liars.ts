@@ -57,8 +57,8 @@ export const liars: readonly Liar[] = [
     },
   },
   {
-    name: 'says 100 to a request without Expect, and then no more',
-    recorded: 'timeout',
+    name: 'says 100 to a request without Expect',
+    recorded: 'no-http',
     answer: (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
   },
   {

@@ -97,15 +97,9 @@ describe('an answer', () => {
   })
 })
 
-describe('an answer that undici alone does not read', () => {
+describe('an unusual answer', () => {
   test.each([
-    ['after 100 Continue', ['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok']],
-    [
-      'after two of them, in one piece',
-      ['HTTP/1.1 100 C\r\nA: b\r\n\r\nHTTP/1.1 100\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'],
-    ],
     ['after 103', ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok']],
-    ['with LF alone', ['HTTP/1.1 200 OK\nContent-Length: 2\n\nok']],
     ['with 20 KB of headers', [`HTTP/1.1 200 OK\r\nX-Big: ${'h'.repeat(20_000)}\r\nContent-Length: 2\r\n\r\nok`]],
   ])('%s: its status counts, and its connection is kept', async (_, parts) => {
     let connections = 0

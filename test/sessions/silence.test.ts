@@ -158,7 +158,7 @@ describe('a sign of life', () => {
       () => sessionOf(gateway, id),
       ({ status }) => status === 'ended',
     )
-    expect(ended).toMatchObject({ endReason: 'timeout', lastSeenAt: at(noon) })
+    expect(ended).toMatchObject({ reason: 'timeout', lastSeenAt: at(noon) })
   })
 
   test('of an agent without a session writes nothing', async () => {
