@@ -22,7 +22,7 @@ test('where the record of a hand-over cannot be written, nothing is handed over'
   })
   const parts: AttemptParts = {
     journal: full,
-    gateway: {} as never,
+    gateway: { call: async () => ({ answer: 'start', turnId: null }) } as never,
     adapter: () => adapter,
     row: () => row,
     choose: async () => ({ kind: 'one', session: harness.sessions[0]! }),

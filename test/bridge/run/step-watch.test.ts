@@ -28,7 +28,7 @@ function open(home: string, onWake: FakeHarness['onWake']) {
   const record = journal.accept({ id: wake.eventId, agent: '@donna', subscriptionId: 'WAKE_SUB:1', sender: null })!
   const parts: AttemptParts = {
     journal,
-    gateway: {} as never,
+    gateway: { call: async () => ({ answer: 'start', turnId: null }) } as never,
     adapter: () => adapter,
     row: () => row,
     choose: async () => ({ kind: 'one', session: harness.sessions[0]! }),
