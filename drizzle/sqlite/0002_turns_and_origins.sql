@@ -35,3 +35,6 @@ create table store_fact (
   name  text primary key,
   value text not null
 ) without rowid;
+
+-- The generation that the last resync of a subscription began: an answer to a wake of an earlier one moves no cursor.
+alter table subscription add column resynced_generation integer not null default 0;

@@ -2,7 +2,7 @@ import type { Failing } from '../../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { joined, p, type SQL, sql, statement } from '../../storage/statement.ts'
-import type { LeaseKey, Progress } from './lease.ts'
+import type { Lease, LeaseKey, Progress } from './lease.ts'
 import { endsLease } from './lease-columns.ts'
 import { leaseMs } from './lease-store.ts'
 
@@ -22,6 +22,21 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
   ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
     window_until = v.column6, due_at = v.column7, ${endsFailing}
   from (values ${rows}) v where id = ${joined('v.column1')} and lease_owner = v.column2 returning id, lease_owner as "owner"`,
+)
+// A recovery may have gone back before this lease, and a resync asks for what it has sent.
+const follow = new RowsStatement(
+  (value) =>
+    sql`${value(0)}, ${sql.join(
+      [1, 2, 3, 4, 5].map((column) => bigint(value(column))),
+      sql`, `,
+    )}`,
+  6,
+  (
+    rows,
+  ) => sql`update subscription set cursor_log_id = v.column2, last_emitted_log_id = v.column3, window_until = v.column4,
+    failed_in_a_row = 0, failing_cursor_log_id = null, failing_emitted_log_id = null
+  from (values ${rows}) v where id = ${joined('v.column1')} and cursor_log_id >= v.column5 and cursor_log_id < v.column2
+    and resynced_generation <= v.column6`,
 )
 // A replay may have been requested during the run: then the subscription is due at once.
 const release = new RowsStatement<{ id: string; dueAt: number | null }>(
@@ -91,6 +106,21 @@ export async function advanceCursors<Item extends Advance>(
   ])
   const held = new Set((await advance.all(tx, rows)).map(({ id, owner }) => `${id} ${owner}`))
   return new Set(advances.filter(({ subscriptionId, owner }) => held.has(`${subscriptionId} ${owner}`)))
+}
+
+/**
+ * Moves the cursors of subscriptions whose leases were lost over what has arrived under them: a receiver may answer after a pause, or after
+ * another lease has begun.
+ */
+export async function followArrivals(
+  tx: Transaction,
+  lost: readonly { readonly lease: Lease; readonly progress: Progress }[],
+): Promise<void> {
+  const rows = lost.map(({ lease: { subscriptionId, unfailedFrom, generation }, progress }) => {
+    const { cursorLogId, lastEmittedLogId, windowUntil } = progress
+    return [subscriptionId, cursorLogId, lastEmittedLogId, windowUntil, unfailedFrom, generation]
+  })
+  await follow.run(tx, rows)
 }
 
 function progressRow({ cursorLogId, lastEmittedLogId, failedInARow, windowUntil }: Progress): (number | null)[] {

@@ -29,20 +29,29 @@ export class Lease implements LeaseKey {
   /** Whose events these are: an agent's id, or a task's. */
   readonly audience: string
   readonly owner: string
+  /** The generation of the subscription when it was leased. */
+  readonly generation: number
   /** When its work began, ms since the epoch. */
   readonly #since: number
   #progress: Progress
+  #unfailedFrom: number
   #isLost = false
   #hasAnnounced = false
   #hasSentReleased = false
 
-  constructor(subscription: Pick<Subscription, 'id' | 'audience' | keyof Progress>, owner: string, since: number) {
-    const { id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
+  constructor(
+    subscription: Pick<Subscription, 'id' | 'audience' | 'generation' | keyof Progress>,
+    owner: string,
+    since: number,
+  ) {
+    const { id, audience, generation, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
     this.subscriptionId = id
     this.audience = audience
     this.owner = owner
+    this.generation = generation
     this.#since = since
     this.#progress = { cursorLogId, lastEmittedLogId, failedInARow, windowUntil }
+    this.#unfailedFrom = cursorLogId
   }
 
   /** Includes deliveries whose record is still on its way to the store. */
@@ -51,7 +60,13 @@ export class Lease implements LeaseKey {
   }
 
   advance(progress: Progress): void {
+    if (progress.failedInARow > 0) this.#unfailedFrom = progress.cursorLogId
     this.#progress = progress
+  }
+
+  /** The position from which on nothing has failed under this lease: a recovery may go back to one before it. */
+  get unfailedFrom(): number {
+    return this.#unfailedFrom
   }
 
   /** Moves the cursor over events that were not for this subscription. The next record or the release writes it. */
