@@ -169,11 +169,12 @@ export class Dispatcher implements AsyncDisposable {
       signal: controller.signal,
       setWaiting: (isWaiting: boolean) => this.#count(subscription.agentId, isWaiting ? -1 : 1),
     }
-    // The last records of the run before may have moved the cursor since this lease, unless it was idle then.
+    // The last records of the run before may have moved the cursor since this lease, unless it was idle.
     const isOutdated = before !== undefined && event === undefined
-    const done = (before?.done ?? Promise.resolve()).then(async () =>
-      this.#work(isOutdated ? await this.#reread(subscription) : subscription, owner, control),
-    )
+    const done = (before?.done ?? Promise.resolve()).then(async () => {
+      const now = isOutdated ? await findSubscription(this.#context.db, subscription.id).catch(() => {}) : undefined
+      return this.#work(now ?? subscription, owner, control)
+    })
     const run = { controller, done }
     this.#runs.set(subscription.id, run)
     this.#count(subscription.agentId, 1)
@@ -181,10 +182,6 @@ export class Dispatcher implements AsyncDisposable {
       if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
       this.#count(subscription.agentId, -1)
     })
-  }
-
-  async #reread(subscription: Subscription): Promise<Subscription> {
-    return (await findSubscription(this.#context.db, subscription.id).catch(() => undefined)) ?? subscription
   }
 
   async #work(subscription: Subscription, owner: string, control: RunControl): Promise<void> {

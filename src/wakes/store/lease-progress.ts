@@ -6,16 +6,19 @@ import type { Lease, LeaseKey, Progress } from './lease.ts'
 import { endsLease } from './lease-columns.ts'
 import { leaseMs } from './lease-store.ts'
 
-const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
+/** The columns of a row: so many texts, then numbers. */
+const columns = (texts: number, count: number) => (value: (column: number) => SQL) =>
+  sql.join(
+    Array.from({ length: count }, (_, column) =>
+      column < texts ? value(column) : sql`cast(${value(column)} as bigint)`,
+    ),
+    sql`, `,
+  )
 // An event that arrives ends the failures in a row.
 const endsFailing = sql.raw(`failing_cursor_log_id = case when v.column5 = 0 then null else failing_cursor_log_id end,
     failing_emitted_log_id = case when v.column5 = 0 then null else failing_emitted_log_id end`)
 const advance = new RowsStatement<{ id: string; owner: string }>(
-  (value) =>
-    sql`${value(0)}, ${value(1)}, ${sql.join(
-      [2, 3, 4, 5, 6].map((column) => bigint(value(column))),
-      sql`, `,
-    )}`,
+  columns(2, 7),
   7,
   (
     rows,
@@ -25,11 +28,7 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
 )
 // A recovery may have gone back before this lease, and a resync asks for what it has sent.
 const follow = new RowsStatement(
-  (value) =>
-    sql`${value(0)}, ${sql.join(
-      [1, 2, 3, 4, 5].map((column) => bigint(value(column))),
-      sql`, `,
-    )}`,
+  columns(1, 6),
   6,
   (
     rows,
@@ -40,11 +39,7 @@ const follow = new RowsStatement(
 )
 // A replay may have been requested during the run: then the subscription is due at once.
 const release = new RowsStatement<{ id: string; dueAt: number | null }>(
-  (value) =>
-    sql`${value(0)}, ${value(1)}, ${sql.join(
-      [2, 3, 4, 5, 6, 7].map((column) => bigint(value(column))),
-      sql`, `,
-    )}`,
+  columns(2, 8),
   8,
   (
     rows,
@@ -60,9 +55,9 @@ const keepFirst = statement<{ id: string; owner: string } & Failing>(sql`update 
 const gather = statement<{ id: string; owner: string }>(
   sql`update subscription set resume_with_digest = 1 where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
-const gap = statement<{ id: string }>(sql`update subscription set has_gap = 1 where id = ${p('id')}`)
+const gap = statement<{ id: string }>(sql`update subscription set has_gap = 1 where id = ${p('id')} and has_gap = 0`)
 
-/** Notes that an event was given up, of which the client of the subscription is told with its next refresh. */
+/** Notes that an event was given up, which the client of the subscription learns by a message, and by its next refresh. */
 export async function noteGap(tx: Transaction, id: string): Promise<void> {
   await tx.run(gap, { id })
 }

@@ -31,10 +31,11 @@ export class Lease implements LeaseKey {
   readonly owner: string
   /** The generation of the subscription when it was leased. */
   readonly generation: number
+  /** The position from which on nothing has failed under this lease: a recovery may go back to one before it. */
+  unfailedFrom: number
   /** When its work began, ms since the epoch. */
   readonly #since: number
   #progress: Progress
-  #unfailedFrom: number
   #isLost = false
   #hasAnnounced = false
   #hasSentReleased = false
@@ -51,7 +52,7 @@ export class Lease implements LeaseKey {
     this.generation = generation
     this.#since = since
     this.#progress = { cursorLogId, lastEmittedLogId, failedInARow, windowUntil }
-    this.#unfailedFrom = cursorLogId
+    this.unfailedFrom = cursorLogId
   }
 
   /** Includes deliveries whose record is still on its way to the store. */
@@ -60,13 +61,8 @@ export class Lease implements LeaseKey {
   }
 
   advance(progress: Progress): void {
-    if (progress.failedInARow > 0) this.#unfailedFrom = progress.cursorLogId
+    if (progress.failedInARow > 0) this.unfailedFrom = progress.cursorLogId
     this.#progress = progress
-  }
-
-  /** The position from which on nothing has failed under this lease: a recovery may go back to one before it. */
-  get unfailedFrom(): number {
-    return this.#unfailedFrom
   }
 
   /** Moves the cursor over events that were not for this subscription. The next record or the release writes it. */
