@@ -142,10 +142,9 @@ export class Recorder {
     })
     for (const advance of advances) if (!held.has(advance)) advance.lease.lose()
     for (const [lease, { end }] of ends) if (end === 'lost') lease.lose()
-    const lost = [...batch].flatMap(([lease, { arrived }]) => {
-      const last = lease.isLost ? arrived.at(-1) : undefined
-      return last ? [{ lease, progress: last.progress }] : []
-    })
+    const lost = [...batch].flatMap(([lease, { arrived }]) =>
+      lease.isLost ? arrived.slice(-1).map(({ progress }) => ({ lease, progress })) : [],
+    )
     if (lost.length > 0) await this.#db.transaction((tx) => followArrivals(tx, lost))
     return ends
   }

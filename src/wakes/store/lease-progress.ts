@@ -30,10 +30,8 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
 const follow = new RowsStatement(
   columns(1, 6),
   6,
-  (
-    rows,
-  ) => sql`update subscription set cursor_log_id = v.column2, last_emitted_log_id = v.column3, window_until = v.column4,
-    failed_in_a_row = 0, failing_cursor_log_id = null, failing_emitted_log_id = null
+  (rows) => sql`update subscription set cursor_log_id = v.column2, last_emitted_log_id = v.column3,
+    window_until = v.column4, failed_in_a_row = 0, failing_cursor_log_id = null, failing_emitted_log_id = null
   from (values ${rows}) v where id = ${joined('v.column1')} and cursor_log_id >= v.column5 and cursor_log_id < v.column2
     and resynced_generation <= v.column6`,
 )

@@ -40,11 +40,7 @@ export class Lease implements LeaseKey {
   #hasAnnounced = false
   #hasSentReleased = false
 
-  constructor(
-    subscription: Pick<Subscription, 'id' | 'audience' | 'generation' | keyof Progress>,
-    owner: string,
-    since: number,
-  ) {
+  constructor(subscription: Subscription, owner: string, since: number) {
     const { id, audience, generation, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
     this.subscriptionId = id
     this.audience = audience

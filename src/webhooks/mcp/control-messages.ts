@@ -35,10 +35,8 @@ export function controlMessageSweep(
         ...gaps.map((one) => send(one, gapTo, signal)),
       ])
       if (signal.aborted || farewells.length + gaps.length === 0) return false
-      await forgetFarewells(
-        db,
-        farewells.map(({ id }) => id),
-      )
+      const said = farewells.map(({ id }) => id)
+      await forgetFarewells(db, said)
       return farewells.length === atOnce || gaps.length === atOnce
     },
   }
