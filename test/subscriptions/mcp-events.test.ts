@@ -222,8 +222,6 @@ test('events that retention removed before they were sent: one message says so, 
     headers: { 'webhook-id': expect.stringMatching(/^msg_gap_/), 'x-mcp-subscription-id': expect.any(String) },
     body: { type: 'gap', cursor: expect.any(String) },
   })
-  expect(gaps()[0]!.body.cursor).not.toBe('')
-  expect(callback.events).toEqual([])
   expect(await subscribe(gateway, donna, callback.url, { cursor })).toMatchObject({ truncated: true })
 })
 
