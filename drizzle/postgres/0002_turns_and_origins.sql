@@ -35,3 +35,9 @@ create table store_fact (
   name  text collate "C" primary key,
   value text collate "C" not null
 );
+
+-- The generation that the last resync of a subscription began: an answer to a wake of an earlier one moves no cursor.
+alter table subscription add column resynced_generation bigint not null default 0;
+
+-- has_gap 2: its client has had the message of the gap; its next refresh says so too. Those whose message is to be sent.
+create index subscription_with_gap on subscription (expires_at) where has_gap = 1;

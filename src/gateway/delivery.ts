@@ -24,7 +24,7 @@ import { createEngine } from '../wakes/engine.ts'
 import { createAttemptGate } from '../webhooks/attempt-gate.ts'
 import { createChallenge } from '../webhooks/mcp/challenge.ts'
 import { createMcpChannel } from '../webhooks/mcp/channel.ts'
-import { farewellSweep } from '../webhooks/mcp/farewells.ts'
+import { controlMessageSweep } from '../webhooks/mcp/control-messages.ts'
 import { createPushChannel, type SignToken } from '../webhooks/push-channel.ts'
 import { createWakeSigner } from '../webhooks/wake-signer.ts'
 import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
@@ -120,7 +120,7 @@ export function openDelivery(parts: DeliveryParts, undo: Cleanup) {
     notifier,
     channels,
     challenge: createChallenge(sending),
-    farewells: farewellSweep({ ...sending, db }, secrets, mcpEventCodes),
+    controlMessages: controlMessageSweep({ ...sending, db }, secrets, mcpEventCodes),
     engine,
     changes,
     changed,

@@ -223,7 +223,7 @@ export async function openGateway(config: Config, world: World): Promise<Running
     recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
     needSweep({ ...core, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: ofProject(id) }) }),
     lapseSweep({ ...core, changed, silenceUntil }),
-    delivery.farewells,
+    delivery.controlMessages,
     removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]

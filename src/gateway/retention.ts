@@ -7,6 +7,7 @@ import type { MailArchive } from '../mailbox/archive.ts'
 import { pruneMessages } from '../mailbox/retention.ts'
 import { removeExpiredCodes } from '../registry/callers/sign-in-code-store.ts'
 import { pruneIdempotencyKeys } from '../registry/idempotency.ts'
+import { noteOvertaken } from '../registry/subscriptions/mcp-store.ts'
 import type { Database } from '../storage/database.ts'
 import { pruneTurns } from '../turns/turn-store.ts'
 import { pruneDeliveries } from '../wakes/store/delivery-store.ts'
@@ -37,7 +38,11 @@ const olderThan =
     retention[name] > 0 ? pruneBefore(db, now - retention[name], signal) : 0
 
 const prunes: Readonly<Record<string, Prune>> = {
-  events: olderThan('eventsMs', pruneEvents),
+  events: olderThan('eventsMs', async (db, before, signal) => {
+    const pruned = await pruneEvents(db, before, signal)
+    if (pruned > 0) await noteOvertaken(db)
+    return pruned
+  }),
   held: olderThan('eventsMs', pruneHeld),
   deliveries: olderThan('deliveriesMs', pruneDeliveries),
   turns: olderThan('deliveriesMs', pruneTurns),

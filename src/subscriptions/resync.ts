@@ -6,7 +6,7 @@ import { lockSubscription } from '../registry/subscriptions/subscription-store.t
 import type { Reader, Transaction } from '../storage/database.ts'
 import { type Pending, readPending } from '../wakes/read/pending.ts'
 import { scanPending, selectsAlike } from '../wakes/read/scan-pending.ts'
-import { changeState } from '../wakes/store/change-state.ts'
+import { changeState, noteResynced } from '../wakes/store/change-state.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
 import { isDeliverable } from '../words/targets.ts'
 import type { SubscriptionContext } from './context.ts'
@@ -78,6 +78,7 @@ async function moveBack(
     resumeWithDigest: before.resumeWithDigest || before.coalesceMs > 0,
     dueAt: replay.mayHaveEvents && before.status === 'active' ? tx.now : null,
   })
+  await noteResynced(tx, id)
   await context.append(tx, before.projectId, [
     subscriptionEvent('subscription.resynced', caller, before, { sinceLogId, ...counted }),
   ])

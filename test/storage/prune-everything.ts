@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/logger/logger.ts'
 import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { removeExpiredCodes } from '../../src/registry/callers/sign-in-code-store.ts'
 import { pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
+import { noteOvertaken } from '../../src/registry/subscriptions/mcp-store.ts'
 import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { missedEdgeSweep } from '../../src/wakes/missed-edges.ts'
@@ -19,6 +20,7 @@ export async function pruneEverything(dataDir: string): Promise<void> {
   const { signal } = new AbortController()
   const tomorrow = Date.now() + 86_400_000
   expect(await pruneEvents(db, tomorrow, signal)).toBeGreaterThan(0)
+  await noteOvertaken(db)
   await pruneDeliveries(db, tomorrow, signal)
   await pruneIdempotencyKeys(db, tomorrow, signal, giveBackUsage)
   await pruneHeld(db, tomorrow, signal)

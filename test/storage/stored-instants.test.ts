@@ -37,7 +37,7 @@ const numbers = new Set(
   need.is_open
   held_wake.log_id held_wake.released message.task_seq message.broadcast message.recipient_count message_recipient.pending project.log_head
   project.log_tail replay.log_id session.pid subscription.coalesce_ms subscription.failed_in_a_row subscription.cursor_log_id
-  subscription.last_emitted_log_id subscription.claimed_to_log_id subscription.generation subscription.resume_with_digest
+  subscription.last_emitted_log_id subscription.claimed_to_log_id subscription.generation subscription.resynced_generation subscription.resume_with_digest
   recovery.abandoned recovery.deferrals recovery.epoch recovery.parked_open session.context_tokens
   subscription.failing_cursor_log_id subscription.failing_emitted_log_id subscription.announces_waiting subscription.announces_held subscription.has_gap
   task.version task.status_message_seq task.message_count task.chunk_count task.size task.first_size task_chunk.seq task_chunk.append

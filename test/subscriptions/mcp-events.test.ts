@@ -192,6 +192,39 @@ test('a cursor whose events are kept no more: the answer says so, to a poll and 
   expect(await subscribe(gateway, donna, callback.url)).toMatchObject({ truncated: true })
 })
 
+test('events that retention removed before they were sent: one message says so, once the subscription is active', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ env: { ...eventsEnv, ROUSE_RETENTION_DAYS: '1' }, overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  await using callback = await startCallback()
+  const { cursor } = await subscribe(gateway, donna, callback.url, { ttlMs: 10 * day })
+  const { body } = await gateway.call('GET', '/v1/wake-subscriptions', undefined, { key: donna.key })
+  const { subscriptionId } = body.subscriptions[0]
+  const path = `/v1/wake-subscriptions/${subscriptionId}`
+  const gaps = () => callback.heard.filter(({ body: { type } }) => type === 'gap')
+  const hasGap = async () => {
+    clock.advance(60_000)
+    const [row] = await besideStore(gateway.dataDir, 'select has_gap from subscription where id = ?', subscriptionId)
+    return Number(row!.has_gap)
+  }
+  await gateway.call('PATCH', path, { status: 'paused' })
+  await mail(gateway, lola, donna, 'gone')
+  clock.advance(2 * day)
+  await until(hasGap, (value) => value === 1)
+  expect(gaps()).toEqual([])
+  await gateway.call('PATCH', path, { status: 'active' })
+  await until(hasGap, (value) => value === 2)
+  await until(gaps, (all) => all.length === 1)
+  for (let pass = 0; pass < 3; pass++) await hasGap()
+  expect(gaps()).toHaveLength(1)
+  expect(gaps()[0]).toMatchObject({
+    headers: { 'webhook-id': expect.stringMatching(/^msg_gap_/), 'x-mcp-subscription-id': expect.any(String) },
+    body: { type: 'gap', cursor: expect.any(String) },
+  })
+  expect(await subscribe(gateway, donna, callback.url, { cursor })).toMatchObject({ truncated: true })
+})
+
 test('a poll that waits is one of the blocking calls, and one that reads far counts as heavy', async () => {
   await using gateway = await startGateway({ env: eventsEnv })
   const donna = await gateway.addAgent('donna')

@@ -4,7 +4,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
-import { advanceUntil, deliveriesOf } from './acts.ts'
+import { advanceUntil, deliveriesOf, patch } from './acts.ts'
 
 test('a subscription with maxInFlight has up to that many wakes in flight, started in order', async () => {
   await using gateway = await startGateway()
@@ -73,4 +73,28 @@ test('maxInFlight outside 1 to 64 is refused', async () => {
   )
   expect(answer.status).toBe(400)
   expect(answer.body.field).toBe('harnessTargetMetadata.maxInFlight')
+})
+
+test('what is in flight when the subscription is paused, and arrives, is not sent again', async () => {
+  await using gateway = await startGateway()
+  const held: ServerResponse[] = []
+  await using receiver = await startReceiver((_wake, res) => held.push(res))
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, { harnessTargetMetadata: { maxInFlight: 4 } })
+  for (let i = 0; i < 3; i++) await gateway.send('donna', `task ${i}`)
+  await receiver.waitFor(3)
+  await patch(gateway, donna, id, { status: 'paused' })
+  for (const [index, res] of held.entries()) {
+    res.writeHead(204).end()
+    await until(
+      () => deliveriesOf(gateway, donna, id),
+      (all) => all.length === index + 1,
+    )
+  }
+  receiver.respond(204)
+  await patch(gateway, donna, id, { status: 'active' })
+  await gateway.send('donna', 'task 3')
+  const wakes = await receiver.waitFor(4)
+  expect(wakes[3]!.body.prevLogId).toBe(wakes[2]!.body.logId)
+  expect(new Set(wakes.map(({ body }) => body.logId)).size).toBe(4)
 })

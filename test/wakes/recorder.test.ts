@@ -74,20 +74,24 @@ test('a failed write is reported to its run, and its records are written later',
   expect(await listDeliveries(engine.db, one.subscriptionId, '', 10)).toHaveLength(2)
 })
 
-test('a record of a lost lease moves no cursor, and one of a removed subscription is not stored', async () => {
+test.each([
+  ['moves the cursor', 0, 1],
+  ['moves no cursor after a resync', 1, 0],
+])('a record of a lost lease %s, and one of a removed subscription is not stored', async (_, resynced, moved) => {
   await using engine = await openEngine(async () => arrived)
   const { recorder } = engine.context
   const { leases, sendOne } = await leaseTwo(engine)
   const [one, other] = leases as [Lease, Lease]
   const { dataDir } = engine
-  await besideStore(dataDir, 'update subscription set lease_owner = ? where id = ?', 'another', one.subscriptionId)
+  const change = 'update subscription set lease_owner = ?, resynced_generation = ? where id = ?'
+  await besideStore(dataDir, change, 'another', resynced, one.subscriptionId)
   await besideStore(dataDir, 'delete from subscription where id = ?', other.subscriptionId)
   const before = (await findSubscription(engine.db, one.subscriptionId))!.cursorLogId
   sendOne(one)
   sendOne(other)
   await Promise.all([recorder.settled(one), recorder.settled(other)])
   expect([one.isLost, other.isLost]).toEqual([true, true])
-  expect((await findSubscription(engine.db, one.subscriptionId))!.cursorLogId).toBe(before)
+  expect((await findSubscription(engine.db, one.subscriptionId))!.cursorLogId).toBe(before + moved)
   expect(await listDeliveries(engine.db, one.subscriptionId, '', 10)).toHaveLength(1)
   expect(await listDeliveries(engine.db, other.subscriptionId, '', 10)).toHaveLength(0)
 })

@@ -170,3 +170,36 @@ test('pages name each event once, in order, also where most of the log was sent'
   }
   expect(seen).toEqual(quiet.reverse())
 })
+
+// D27, D38
+test('mail that a digest brought is not listed, although it was read in the same millisecond; mail that the digest left out is', async () => {
+  await using gateway = await startGateway()
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.subscribe(donna, receiver.url, {
+    trigger: 'SENT_TO_ME',
+    harnessTargetMetadata: { coalesceWindow: 1, coalesceMode: 'window' },
+  })
+  const digestOf = async (subjects: readonly string[], leftOut?: string) => {
+    const ids = new Map<string, string>()
+    for (const subject of subjects) ids.set(subject, await send(gateway, subject))
+    if (leftOut) {
+      await gateway.call('POST', `/v1/messages/${ids.get(leftOut)}/status`, { status: 'seen' }, { key: donna.key })
+    }
+    const [digest] = await until(
+      () => deliveriesOf(gateway, { ...donna, key: gateway.adminKey }, id),
+      ([newest]) => newest?.outcome === 'delivered' && newest.eventCount === subjects.length - (leftOut ? 1 : 0),
+    )
+    return { ids, madeAt: Date.parse(digest.attempts[0].at) }
+  }
+  const whole = await digestOf(['one', 'two', 'three'])
+  const read =
+    "update message_recipient set delivery_method = 'fetch', delivered_at = ?, status = 'seen' where message_id = ?"
+  await besideStore(gateway.dataDir, read, whole.madeAt, whole.ids.get('two')!)
+  expect(await heldOf(gateway, donna, id)).toEqual([])
+
+  const { ids } = await digestOf(['four', 'five', 'six', 'seven', 'eight'], 'five')
+  expect(await heldOf(gateway, donna, id)).toMatchObject([
+    { action: 'skip', reason: 'already_in_hand', messageId: ids.get('five') },
+  ])
+})

@@ -1,5 +1,6 @@
-import type { Reader, Transaction } from '../../storage/database.ts'
-import { limited, p, sql, statement } from '../../storage/statement.ts'
+import type { Database, Reader, Transaction } from '../../storage/database.ts'
+import { ListStatement } from '../../storage/list.ts'
+import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import type { WakeSubscription } from './subscription.ts'
 import { type SubscriptionRow, subscriptionColumns, wakeFromRow } from './subscription-row.ts'
 import { lockSubscription } from './subscription-store.ts'
@@ -21,6 +22,16 @@ const expired = statement<{ now: number; limit: number }, SubscriptionRow>(
 const refresh = statement<{ id: string; expiresAt: number; keyId: string; target: string }>(
   sql`update subscription set expires_at = ${p('expiresAt')}, key_id = ${p('keyId')}, target = ${p('target')}, has_gap = 0
     where id = ${p('id')}`,
+)
+const gaps = statement<{ now: number; limit: number }, SubscriptionRow>(
+  sql`select ${subscriptionColumns} from subscription
+    where has_gap = 1 and ${lateFilter(sql`status = 'active'`)} and expires_at > ${p('now')} order by expires_at ${limited}`,
+)
+const said = new ListStatement((ids) => sql`update subscription set has_gap = 2 where id in (${ids}) and has_gap = 1`)
+// An idle one has looked at everything.
+const overtaken = statement<object>(
+  sql`update subscription set has_gap = 1 where mcp_id > '' and has_gap = 0 and not (status = 'active' and due_at is null)
+    and cursor_log_id < (select log_tail from project where project.id = subscription.project_id)`,
 )
 
 /** Returns the subscription of a client of MCP by the id that the client knows, locked until the transaction ends. */
@@ -61,4 +72,17 @@ export async function refreshMcpSubscription(
   { expiresAt, keyId }: { readonly expiresAt: number; readonly keyId: string },
 ): Promise<void> {
   await tx.run(refresh, { id, expiresAt, keyId, target: JSON.stringify(target) })
+}
+
+/** Takes subscriptions whose clients are to be sent the message of a gap. Each is returned once, until its client's next refresh. */
+export async function takeGaps(db: Database, now: number, limit: number): Promise<WakeSubscription[]> {
+  const found = (await db.all(gaps, { now, limit })).map(wakeFromRow)
+  const ids = found.map(({ id }) => id)
+  if (ids.length > 0) await db.transaction((tx) => said.run(tx, {}, ids))
+  return found
+}
+
+/** Notes the gaps of subscriptions that had still to look at events which retention has removed. */
+export async function noteOvertaken(db: Database): Promise<void> {
+  await db.transaction((tx) => tx.run(overtaken, {}))
 }

@@ -86,7 +86,7 @@ export function wakeFromRow({ failingCursorLogId, failingEmittedLogId, ...row }:
     status: row.status as SubscriptionStatus,
     resumeWithDigest: row.resumeWithDigest === 1,
     announcesWaiting: row.announcesWaiting === 1,
-    hasGap: row.hasGap === 1,
+    hasGap: row.hasGap > 0,
     streamCapabilities: JSON.parse(row.streamCapabilities) as StreamCapability[],
   }
 }

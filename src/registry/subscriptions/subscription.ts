@@ -123,7 +123,7 @@ export interface WakeSubscription extends CommonFields {
   readonly mcpId: string | null
   /** It ends then unless its client refreshes it, ms since the epoch; null: it does not end by itself. */
   readonly expiresAt: number | null
-  /** Events were given up, and its client has not been told of the gap. */
+  /** Events were given up, or are kept no more, since its client's last refresh. */
   readonly hasGap: boolean
 }
 

@@ -11,7 +11,7 @@ import { messageIdOf } from '../rules/match.ts'
 import { type NonWake, nonWakeOf } from '../rules/non-wake.ts'
 import { type Delivery, listDeliveriesSince } from '../store/delivery-store.ts'
 import { listHeld } from '../store/held-store.ts'
-import type { FindDelivered } from './pending.ts'
+import { type FindDelivered, readPending } from './pending.ts'
 
 const newestFirst = statement<Before, EventRow>(sql`select ${eventColumns}
   from event_audience a join event e on ${itsEvent}
@@ -139,24 +139,31 @@ async function withoutSent(
   const starts = [since, subscription.generationAt].filter((at) => at >= since)
   const read = starts.map((at) => listDeliveriesSince(db, subscription.id, at, deliveriesMax))
   const deliveries = (await Promise.all(read)).flat()
-  return unsent.filter(
-    ({ action, event }) =>
-      action !== 'skip' || !deliveries.some((one) => wasSentIn(one, event, delivered.get(messageIdOf(event) ?? ''))),
-  )
+  const sent = new Set<UnsentEvent>()
+  for (const wake of deliveries) {
+    const covered = skipped.filter((one) => !sent.has(one) && covers(wake, one.event))
+    const made = covered.filter(({ event }) => wasMadeWith(wake, delivered.get(messageIdOf(event) ?? '')))
+    const isWhole = made.length < covered.length && (await hasWholeRange(db, subscription, wake))
+    for (const one of isWhole ? covered : made) sent.add(one)
+  }
+  return unsent.filter((one) => !sent.has(one))
 }
 
 const sizeOf = (events: readonly LogEvent[]): number => events.reduce((sum, event) => sum + weightOf(event), 0)
 
-/**
- * True when a wake that arrived has an event whose message another route has delivered too (`handed`). A digest leaves out what its agent
- * has in hand when it is made. Pure.
- */
-function wasSentIn(
-  { fromLogId, toLogId, outcome, attempts, createdAt }: Delivery,
-  { logId }: LogEvent,
-  handed: HandedOver | undefined,
-): boolean {
-  if (logId < fromLogId || logId > toLogId || (outcome !== 'delivered' && outcome !== 'written')) return false
+/** True when a wake arrived and an event is in its range. A digest leaves out what its agent has in hand when it is made. Pure. */
+function covers({ fromLogId, toLogId, outcome }: Delivery, { logId }: LogEvent): boolean {
+  return logId >= fromLogId && logId <= toLogId && (outcome === 'delivered' || outcome === 'written')
+}
+
+/** True when a digest left nothing out, whenever its events were handed over: instants do not order two acts of a millisecond. */
+async function hasWholeRange(db: Reader, subscription: WakeSubscription, digest: Delivery): Promise<boolean> {
+  const { events, more } = await readPending(db, subscription, digest.fromLogId - 1, digest.toLogId)
+  return !more && events.length === digest.eventCount
+}
+
+/** True when a wake was made while the message of an event in its range was not in hand (`handed`: by another route). Pure. */
+function wasMadeWith({ fromLogId, toLogId, attempts, createdAt }: Delivery, handed: HandedOver | undefined): boolean {
   if (fromLogId === toLogId) return true
   if (!handed) return false
   const madeAt = attempts[0] ? Date.parse(attempts[0].at) : createdAt

@@ -1,6 +1,7 @@
 import { newUuid } from '../../lib/ids.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import { findSubscription } from '../../registry/subscriptions/subscription-store.ts'
 import { outboundLimits } from '../../security/outbound-limits.ts'
 import type { EventLease } from '../commit/schedule.ts'
 import { leaseDue, nextDueAt, pullForward } from '../store/lease-store.ts'
@@ -168,7 +169,12 @@ export class Dispatcher implements AsyncDisposable {
       signal: controller.signal,
       setWaiting: (isWaiting: boolean) => this.#count(subscription.agentId, isWaiting ? -1 : 1),
     }
-    const done = (before?.done ?? Promise.resolve()).then(() => this.#work(subscription, owner, control))
+    // The last records of the run before may have moved the cursor since this lease, unless it was idle.
+    const isOutdated = before !== undefined && event === undefined
+    const done = (before?.done ?? Promise.resolve()).then(async () => {
+      const now = isOutdated ? await findSubscription(this.#context.db, subscription.id).catch(() => {}) : undefined
+      return this.#work(now ?? subscription, owner, control)
+    })
     const run = { controller, done }
     this.#runs.set(subscription.id, run)
     this.#count(subscription.agentId, 1)

@@ -1,6 +1,6 @@
 import type { DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
-import type { Sender } from './sender.ts'
+import { arrivalOf, type Sender } from './sender.ts'
 
 interface Started {
   readonly emission: Emission
@@ -15,6 +15,8 @@ interface Started {
 export class InFlight {
   readonly #sender: Sender
   readonly #started: Started[] = []
+  /** True while nothing is left open before those in flight. */
+  #isInOrder = true
 
   constructor(sender: Sender) {
     this.#sender = sender
@@ -35,7 +37,9 @@ export class InFlight {
     const oldest = this.#started[0]!
     const result = await oldest.result
     this.#started.shift()
-    return this.#sender.finish(oldest.emission, oldest.cursorLogId, result)
+    const goesOn = await this.#sender.finish(oldest.emission, oldest.cursorLogId, result)
+    this.#isInOrder = goesOn || arrivalOf(result) !== undefined
+    return goesOn
   }
 
   /** Resolves with true when the oldest can be finished without a wait. */
@@ -44,8 +48,15 @@ export class InFlight {
     return true
   }
 
-  /** Waits for the emissions that are still in flight after the lease has ended. The next lease decides about them. */
+  /**
+   * Waits for the emissions that are still in flight after the lease has ended, and records those that arrive before one that does not.
+   * The next lease decides about the others.
+   */
   async allSettled(): Promise<void> {
-    await Promise.allSettled(this.#started.map(({ result }) => result))
+    for (const { emission, cursorLogId, result } of this.#started.splice(0)) {
+      const settled = await result.catch(() => undefined)
+      this.#isInOrder &&= settled !== undefined && arrivalOf(settled) !== undefined
+      if (settled && this.#isInOrder) await this.#sender.finish(emission, cursorLogId, settled)
+    }
   }
 }

@@ -7,7 +7,7 @@ import type { Emission } from '../content/emission.ts'
 import { type Arrival, saveArrived } from '../store/delivery-store.ts'
 import { KeptCounts } from '../store/kept-counts.ts'
 import type { Lease, Progress } from '../store/lease.ts'
-import { type Advance, advanceCursors } from '../store/lease-progress.ts'
+import { type Advance, advanceCursors, followArrivals } from '../store/lease-progress.ts'
 
 /** An emission that has arrived, as far as its channel can know. */
 interface Arrived {
@@ -142,6 +142,10 @@ export class Recorder {
     })
     for (const advance of advances) if (!held.has(advance)) advance.lease.lose()
     for (const [lease, { end }] of ends) if (end === 'lost') lease.lose()
+    const lost = [...batch].flatMap(([lease, { arrived }]) =>
+      lease.isLost ? arrived.slice(-1).map(({ progress }) => ({ lease, progress })) : [],
+    )
+    if (lost.length > 0) await this.#db.transaction((tx) => followArrivals(tx, lost))
     return ends
   }
 

@@ -175,7 +175,8 @@ function spanOf({ subscription }: Run, { eventId, eventType, eventCount, tracepa
 
 const none: readonly Attempt[] = []
 
-function arrivalOf({ outcome }: DeliveryResult): Arrival | undefined {
+/** Returns how an emission arrived; undefined: it did not. */
+export function arrivalOf({ outcome }: DeliveryResult): Arrival | undefined {
   return outcome === 'delivered' || outcome === 'written' ? outcome : undefined
 }
 

@@ -48,6 +48,15 @@ const change = statement<
     ${endsLease}, probe_at = ${p('probeAt')}, updated_at = ${p('now')}
   where id = ${p('id')} and ${isKnown}`)
 
+const resynced = statement<{ id: string }>(
+  sql`update subscription set resynced_generation = generation where id = ${p('id')}`,
+)
+
+/** Notes that the present generation of a subscription begins with a resync: what earlier ones have sent does not count. */
+export async function noteResynced(tx: Transaction, id: string): Promise<void> {
+  await tx.run(resynced, { id })
+}
+
 /**
  * Writes a subscription's state and ends its lease: a run that sends for it finds out when it records, and the next lease sees the
  * new settings. Throws `Collision` when the subscription is not what was read, and an `Error` for a status that may not follow.

@@ -2,20 +2,23 @@ import type { Failing } from '../../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { joined, p, type SQL, sql, statement } from '../../storage/statement.ts'
-import type { LeaseKey, Progress } from './lease.ts'
+import type { Lease, LeaseKey, Progress } from './lease.ts'
 import { endsLease } from './lease-columns.ts'
 import { leaseMs } from './lease-store.ts'
 
-const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
+/** The columns of a row: so many texts, then numbers. */
+const columns = (texts: number, count: number) => (value: (column: number) => SQL) =>
+  sql.join(
+    Array.from({ length: count }, (_, column) =>
+      column < texts ? value(column) : sql`cast(${value(column)} as bigint)`,
+    ),
+    sql`, `,
+  )
 // An event that arrives ends the failures in a row.
 const endsFailing = sql.raw(`failing_cursor_log_id = case when v.column5 = 0 then null else failing_cursor_log_id end,
     failing_emitted_log_id = case when v.column5 = 0 then null else failing_emitted_log_id end`)
 const advance = new RowsStatement<{ id: string; owner: string }>(
-  (value) =>
-    sql`${value(0)}, ${value(1)}, ${sql.join(
-      [2, 3, 4, 5, 6].map((column) => bigint(value(column))),
-      sql`, `,
-    )}`,
+  columns(2, 7),
   7,
   (
     rows,
@@ -23,13 +26,18 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
     window_until = v.column6, due_at = v.column7, ${endsFailing}
   from (values ${rows}) v where id = ${joined('v.column1')} and lease_owner = v.column2 returning id, lease_owner as "owner"`,
 )
+// A recovery may have gone back before this lease, and a resync asks for what it has sent.
+const follow = new RowsStatement(
+  columns(1, 6),
+  6,
+  (rows) => sql`update subscription set cursor_log_id = v.column2, last_emitted_log_id = v.column3,
+    window_until = v.column4, failed_in_a_row = 0, failing_cursor_log_id = null, failing_emitted_log_id = null
+  from (values ${rows}) v where id = ${joined('v.column1')} and cursor_log_id >= v.column5 and cursor_log_id < v.column2
+    and resynced_generation <= v.column6`,
+)
 // A replay may have been requested during the run: then the subscription is due at once.
 const release = new RowsStatement<{ id: string; dueAt: number | null }>(
-  (value) =>
-    sql`${value(0)}, ${value(1)}, ${sql.join(
-      [2, 3, 4, 5, 6, 7].map((column) => bigint(value(column))),
-      sql`, `,
-    )}`,
+  columns(2, 8),
   8,
   (
     rows,
@@ -45,9 +53,9 @@ const keepFirst = statement<{ id: string; owner: string } & Failing>(sql`update 
 const gather = statement<{ id: string; owner: string }>(
   sql`update subscription set resume_with_digest = 1 where id = ${p('id')} and lease_owner = ${p('owner')}`,
 )
-const gap = statement<{ id: string }>(sql`update subscription set has_gap = 1 where id = ${p('id')}`)
+const gap = statement<{ id: string }>(sql`update subscription set has_gap = 1 where id = ${p('id')} and has_gap = 0`)
 
-/** Notes that an event was given up, of which the client of the subscription is told with its next refresh. */
+/** Notes that an event was given up, which the client of the subscription learns by a message, and by its next refresh. */
 export async function noteGap(tx: Transaction, id: string): Promise<void> {
   await tx.run(gap, { id })
 }
@@ -91,6 +99,21 @@ export async function advanceCursors<Item extends Advance>(
   ])
   const held = new Set((await advance.all(tx, rows)).map(({ id, owner }) => `${id} ${owner}`))
   return new Set(advances.filter(({ subscriptionId, owner }) => held.has(`${subscriptionId} ${owner}`)))
+}
+
+/**
+ * Moves the cursors of subscriptions whose leases were lost over what has arrived under them: a receiver may answer after a pause, or after
+ * another lease has begun.
+ */
+export async function followArrivals(
+  tx: Transaction,
+  lost: readonly { readonly lease: Lease; readonly progress: Progress }[],
+): Promise<void> {
+  const rows = lost.map(({ lease: { subscriptionId, unfailedFrom, generation }, progress }) => {
+    const { cursorLogId, lastEmittedLogId, windowUntil } = progress
+    return [subscriptionId, cursorLogId, lastEmittedLogId, windowUntil, unfailedFrom, generation]
+  })
+  await follow.run(tx, rows)
 }
 
 function progressRow({ cursorLogId, lastEmittedLogId, failedInARow, windowUntil }: Progress): (number | null)[] {

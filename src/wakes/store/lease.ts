@@ -29,6 +29,10 @@ export class Lease implements LeaseKey {
   /** Whose events these are: an agent's id, or a task's. */
   readonly audience: string
   readonly owner: string
+  /** The generation of the subscription when it was leased. */
+  readonly generation: number
+  /** The position from which on nothing has failed under this lease: a recovery may go back to one before it. */
+  unfailedFrom: number
   /** When its work began, ms since the epoch. */
   readonly #since: number
   #progress: Progress
@@ -36,13 +40,15 @@ export class Lease implements LeaseKey {
   #hasAnnounced = false
   #hasSentReleased = false
 
-  constructor(subscription: Pick<Subscription, 'id' | 'audience' | keyof Progress>, owner: string, since: number) {
-    const { id, audience, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
+  constructor(subscription: Subscription, owner: string, since: number) {
+    const { id, audience, generation, cursorLogId, lastEmittedLogId, failedInARow, windowUntil } = subscription
     this.subscriptionId = id
     this.audience = audience
     this.owner = owner
+    this.generation = generation
     this.#since = since
     this.#progress = { cursorLogId, lastEmittedLogId, failedInARow, windowUntil }
+    this.unfailedFrom = cursorLogId
   }
 
   /** Includes deliveries whose record is still on its way to the store. */
@@ -51,6 +57,7 @@ export class Lease implements LeaseKey {
   }
 
   advance(progress: Progress): void {
+    if (progress.failedInARow > 0) this.unfailedFrom = progress.cursorLogId
     this.#progress = progress
   }
 

@@ -6,12 +6,13 @@ import { mcpEventBody, mcpEventId } from '../../wakes/content/mcp-event.ts'
 import type { McpEventName } from '../../words/mcp-events.ts'
 import { deliverWithRetries, type WebhookRequest, type WebhookTools } from '../attempts.ts'
 import { attemptTest } from '../test-attempt.ts'
-import { OpenedKeys, signingKeys } from '../wake-signer.ts'
-import { challengeRequest, type McpAddress, mcpRequest, mcpUrlAndId } from './requests.ts'
+import { OpenedKeys } from '../wake-signer.ts'
+import { challengeRequest, mcpAddress, mcpRequest } from './requests.ts'
 
 /** `mcp-webhook`: each event alone, as a client of MCP takes it. A test is a challenge: such a client knows no other. Source: D42. */
 export function createMcpChannel(tools: WebhookTools, secrets: SecretBox): Channel<WakeSubscription> {
   const opened = new OpenedKeys(secrets)
+  const addressOf = (subscription: WakeSubscription) => mcpAddress(subscription, opened, tools.clock.now())
   return {
     deliver: (order) => deliverWithRetries(tools, order, requestFor(order)),
     attempt: (order) => attemptTest(tools, order, () => challengeRequest(addressOf(order.subscription)).request),
@@ -30,11 +31,5 @@ export function createMcpChannel(tools: WebhookTools, secrets: SecretBox): Chann
       const request = mcpRequest(addressOf(subscription), eventId, body)
       return traceparent === undefined ? request : { ...request, headers: { ...request.headers, traceparent } }
     }
-  }
-
-  function addressOf(subscription: WakeSubscription): McpAddress {
-    const now = tools.clock.now()
-    const keys = signingKeys(subscription, opened, now)
-    return { ...mcpUrlAndId(subscription), keys, timestampSeconds: Math.floor(now / 1000) }
   }
 }

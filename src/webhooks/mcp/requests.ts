@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { type PreparedKey, standardHeaders } from '../../words/signature.ts'
 import type { WebhookRequest } from '../attempts.ts'
+import { type OpenedKeys, signingKeys } from '../wake-signer.ts'
 
 /** The address of a request to a client of MCP, and the keys that sign it. */
-export interface McpAddress {
+interface McpAddress {
   readonly url: string
   /** The id of the subscription that the client knows. */
   readonly mcpId: string
@@ -42,12 +43,19 @@ export function terminatedRequest(address: McpAddress, error: object): WebhookRe
   return mcpRequest(address, controlId('terminated'), JSON.stringify({ type: 'terminated', error }))
 }
 
+/** Returns the message that events before a cursor were given up, or are kept no more. */
+export function gapRequest(address: McpAddress, cursor: string): WebhookRequest {
+  return mcpRequest(address, controlId('gap'), JSON.stringify({ type: 'gap', cursor }))
+}
+
 function controlId(type: string): string {
   return `msg_${type}_${randomBytes(12).toString('hex')}`
 }
 
-/** Returns the address of a subscription whose target is `mcp-webhook`. */
-export function mcpUrlAndId({ id, target, mcpId }: WakeSubscription): Pick<McpAddress, 'url' | 'mcpId'> {
+/** Returns the address of a subscription whose target is `mcp-webhook`, at an instant (ms since the epoch). */
+export function mcpAddress(subscription: WakeSubscription, opened: OpenedKeys, now: number): McpAddress {
+  const { id, target, mcpId } = subscription
   if (target.url === undefined || mcpId === null) throw new Error(`Subscription ${id} has no client of MCP.`)
-  return { url: target.url, mcpId }
+  const keys = signingKeys(subscription, opened, now)
+  return { url: target.url, mcpId, keys, timestampSeconds: Math.floor(now / 1000) }
 }

@@ -78,7 +78,12 @@ describe('with the AI SDK', () => {
     const [key] = program.store.rows.keys()
     const { body } = await gateway.call('GET', '/v1/wake-subscriptions', undefined, { key: donna.key })
     expect(body.subscriptions[0]).toMatchObject({ status: 'active', failedInARow: 0 })
-    // An event that was given up is said once.
+    // An event that was given up is said by one message, and by the next refresh.
+    await until(
+      () => program.heard.filter(({ body }) => body.type === 'gap').map((one) => one.status),
+      (statuses) => statuses.length === 1 && statuses[0] === 204,
+    )
+    expect(program.store.rows.get(key!)).toMatchObject({ truncated: true, cursor: expect.any(String) })
     expect(await program.api.refresh({ key: key! })).toMatchObject({ truncated: true })
     expect(await program.api.refresh({ key: key! })).toMatchObject({ truncated: false })
   })
