@@ -16,6 +16,8 @@ import { requireOwnAgent } from './parking.ts'
 
 /** The events of a wake that are looked at for their senders. */
 const eventsMax = 100
+/** The newest turns among which the same mail is looked for. */
+const takenMax = 200
 
 /** A turn that a program of an agent wants to begin. */
 interface TurnInput {
@@ -44,14 +46,15 @@ export async function beginTurn(
     const wake = await findWakeRange(tx, agentId, eventId)
     const events = wake ? await eventsOf(tx, caller, wake) : []
     const parties = partiesOf(events)
-    const [recovery, { effective: gate }, recent] = await Promise.all([
+    const [recovery, { effective: gate }] = await Promise.all([
       findRecovery(tx, agentId, projectId),
       readGates(tx, projectId, agentId),
-      recentTurns(tx, agentId, now),
     ])
+    const isCapped = hasCaps(gate.settings)
+    const recent = await recentTurns(tx, agentId, now, isCapped ? undefined : takenMax)
     const others = recent.filter((turn) => isOther(turn, wake?.subscriptionId))
     const isTaken = events.length > 0 && events.every(({ logId }) => others.some((turn) => covers(turn, logId)))
-    const cap = hasCaps(gate.settings) ? reachedCap(gate.settings, recent, parties, now) : null
+    const cap = isCapped ? reachedCap(gate.settings, recent, parties, now) : null
     const verdict = mayStart('run', { now, recovery, isTaken, cap })
     if (verdict.answer !== 'start') return { ...verdict, cap }
     const { subscriptionId, fromLogId, toLogId } = wake ?? {}

@@ -106,9 +106,9 @@ export async function listTurns(
   return (await rows).map(fromRow)
 }
 
-/** Returns the turns of an agent within the last day, the newest first. */
-export async function recentTurns(db: Reader, agentId: string, now: number): Promise<Turn[]> {
-  return (await db.all(since, { agentId, from: ulidFloor(now - dayMs), limit: countedMax })).map(fromRow)
+/** Returns the newest turns of an agent within the last day: all that a cap may count, or `limit`. */
+export async function recentTurns(db: Reader, agentId: string, now: number, limit = countedMax): Promise<Turn[]> {
+  return (await db.all(since, { agentId, from: ulidFloor(now - dayMs), limit })).map(fromRow)
 }
 
 /** Returns the cap that the turns of an agent have reached, for the mail of somebody. An agent without caps costs no query. */
