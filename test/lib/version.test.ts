@@ -13,6 +13,7 @@ function buildIn(folder: string) {
   for (const place of ['dist/lib', 'scripts']) mkdirSync(join(folder, place), { recursive: true })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ version, type: 'module' }))
   cpSync(join(root, 'scripts/note-commit.mjs'), join(folder, 'scripts/note-commit.mjs'))
+  writeFileSync(join(folder, 'dist/main.js'), '')
   const source = readFileSync(join(root, 'src/lib/version.ts'), 'utf8')
   writeFileSync(join(folder, 'dist/lib/version.js'), transformSync(source, { loader: 'ts' }).code)
   const node = (argv: string[], env: Record<string, string>) =>

@@ -25,6 +25,8 @@ export class RedisBus implements Bus {
         // A message that waited for the connection would come later than the sweep that finds the same.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 0,
+        // Its own renewal of subscriptions catches no failure: a connection that is lost again would end the process.
+        autoResubscribe: false,
         retryStrategy: (tries) => Math.min(reconnectMaxMs, tries * 100),
       })
       redis.on('error', (error) => {
@@ -40,7 +42,6 @@ export class RedisBus implements Bus {
   async start(onMessage: (message: string) => void): Promise<void> {
     this.#subscriber.on('message', (_channel, message) => onMessage(message))
     const heard = new Promise<void>((resolve) => {
-      // ioredis resubscribes on its own, but only to channels that were subscribed before the connection was lost.
       this.#subscriber.on('ready', () => this.#subscriber.subscribe(this.#channel).then(() => resolve(), ignored))
     })
     const speaks = new Promise<void>((resolve) => this.#publisher.once('ready', () => resolve()))
