@@ -25,7 +25,7 @@ export class RedisBus implements Bus {
         // A message that waited for the connection would come later than the sweep that finds the same.
         enableOfflineQueue: false,
         maxRetriesPerRequest: 0,
-        // Its own renewal of subscriptions catches no failure: a connection that is lost again would end the process.
+        // Its own renewal of subscriptions catches no failure: a connection that is lost again would end everything.
         autoResubscribe: false,
         retryStrategy: (tries) => Math.min(reconnectMaxMs, tries * 100),
       })
