@@ -16,7 +16,7 @@ export interface Profile {
   readonly project?: string | undefined
 }
 
-/** Whose key it is if it is a person's. No harness gets it. */
+/** The person of the key, if it is a person's. No harness gets it. */
 export const operatorIdentity = '@operator'
 
 /** All profiles by name, and the one that commands use when none is named. */

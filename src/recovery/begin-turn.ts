@@ -71,7 +71,7 @@ export async function beginTurn(
 interface TurnEnd {
   readonly outcome: TurnOutcome
   readonly detail?: string | undefined
-  /** What the harness says that the turn has cost. */
+  /** The cost of the turn, as the harness says it. */
   readonly cost?: TurnCost | undefined
 }
 

@@ -3,7 +3,7 @@ import type { Session } from '../registry/sessions/session.ts'
 import type { Facts } from '../turns/facts.ts'
 import { mayStart, type RuleName } from '../turns/may-start.ts'
 
-/** What recovery does for an agent now, and the one word that says why. */
+/** The act of recovery for an agent now, and the one word that says why. */
 export interface Decision {
   readonly action: 'nothing' | 'wait' | 'park' | 'pulse' | 'trip' | RecoveryMode
   readonly reason: RuleName | 'silent_with_reason' | 'session_gone'
@@ -30,7 +30,7 @@ function modeOf({ session, route, recovery: { bridge } }: Facts): RecoveryMode {
   return isPushed ? 'nudge' : 'restart'
 }
 
-/** A pulse is an event in the log, once for each reason: it wakes nobody, and whoever reads the log sees it. */
+/** A pulse is an event in the log, once for each reason: it wakes nobody, and readers of the log see it. */
 function pulse({ recovery, reason }: Facts): Decision {
   const isPulsed = recovery.pulsedFor === reason!.key
   return isPulsed ? { action: 'nothing', reason: 'acted_already' } : { action: 'pulse', reason: 'no_proven_route' }

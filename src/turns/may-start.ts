@@ -36,7 +36,7 @@ const rulesOfTrouble = (
   when: ({ trouble }: Facts) => trouble === rule,
 }))
 
-/** The rules for every turn, whoever begins it. */
+/** The rules for every turn. */
 const rulesOfEveryTurn = [
   {
     rule: 'usage_limit',

@@ -17,7 +17,7 @@ export interface TurnCost {
   readonly durationMs?: number | undefined
 }
 
-/** Whose mail a turn is about. */
+/** The senders and the thread of a turn. */
 export interface Parties {
   /** Handles; none: of nobody in particular, or of too many. */
   readonly senders: readonly string[]
@@ -44,11 +44,11 @@ export interface Turn extends Parties {
   readonly outcome: TurnOutcome | null
   readonly detail: string | null
   readonly endedAt: number | null
-  /** What the harness says that it cost. */
+  /** Its cost, as the harness says it. */
   readonly cost: TurnCost | null
 }
 
-/** What is known of a turn when it begins. */
+/** The facts about a turn when it begins. */
 type NewTurn = Pick<Turn, 'projectId' | 'agentId' | 'act' | 'route' | 'senders' | 'threadId'> & {
   readonly [Field in 'subscriptionId' | 'eventId' | 'fromLogId' | 'toLogId']?: Turn[Field] | undefined
 }
@@ -73,7 +73,7 @@ export function newTurn({ subscriptionId, eventId, fromLogId, toLogId, ...turn }
 /** How many senders of a digest are noted. */
 const sendersMax = 20
 
-/** Whose mail events are about: who caused them, and the thread if it is one. Pure. */
+/** The senders and the thread of events: those who caused them, and the thread if it is one. Pure. */
 export function partiesOf(events: readonly Pick<LogEvent, 'actor' | 'taskId' | 'data'>[]): Parties {
   const senders = new Set(events.map(({ actor }) => actor).filter((actor) => actor !== gatewayIdentity))
   const threads = new Set(events.map(({ taskId, data }) => taskId ?? String(data.threadId ?? data.messageId ?? '')))

@@ -10,6 +10,7 @@ import type { Choice } from '../target/choose-session.ts'
 import { outgoingWake } from '../wake-text.ts'
 import { Patience } from './patience.ts'
 import { StepLate, type StepWatch } from './step-watch.ts'
+import { outcomeOf, parkedLookMs, refusedTurn, unasked } from './turn-answer.ts'
 
 /** The steps that may be reported on the way. */
 type Step = 'accepted' | 'routed' | 'written' | 'held' | 'delivered'
@@ -52,7 +53,6 @@ export type AttemptEnd = (WakeEnd | { readonly step: 'stopped'; readonly detail:
   readonly isOfSender?: true
 }
 
-const parkedLookMs = 15_000
 const stopped: AttemptEnd = { step: 'stopped', detail: '' }
 /** The steps that a harness might still prove, or disprove, when the bridge comes back. */
 const unproven: readonly string[] = ['held', 'failed', 'unknown', 'written']
@@ -148,12 +148,12 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
       turn = undefined
       const asking = async () => {
         turn = await askForTurn(gateway, wake.eventId, session.harness, signal)
-        return refusedTurn(turn, parts)
+        return refusedTurn(turn, parts.now())
       }
-      refusal =
-        guarded(parts) ??
-        (await asking().catch(unasked)) ??
-        written(() => journal.handOver(wake.eventId, session, route, parts.senders))
+      refusal = guarded(parts) ?? (await asking().catch(unasked))
+      // The answer may have come when nobody waited any more.
+      given.signal.throwIfAborted()
+      refusal ??= written(() => journal.handOver(wake.eventId, session, route, parts.senders))
       if (refusal) throw new Error(refusal.detail)
       isHandedOver = true
       handed()
@@ -235,28 +235,6 @@ function guarded({ guard, now }: AttemptParts): AttemptEnd | undefined {
   const longestMs = found.because === undefined ? Number.POSITIVE_INFINITY : parkedLookMs
   const retryAfterMs = Math.min(longestMs, Math.max(0, mayAt - now()))
   return { step: 'held', detail, retryAfterMs, reason: because, ...whose }
-}
-
-/** The gateway cannot be asked for a turn: nothing is handed over. */
-const unasked = ({ message }: Error): AttemptEnd => ({ step: 'held', detail: message, reason: 'cannot_start_turn' })
-
-/** The end of an attempt for which the gateway gives no turn; undefined: it does. */
-function refusedTurn({ against }: AskedTurn, { now }: AttemptParts): AttemptEnd | undefined {
-  if (!against) return undefined
-  const { answer, why, until, cap, rule } = against
-  if (answer === 'never') return { step: 'written', detail: why ?? 'it begins no turn' }
-  const waitMs = until === null ? parkedLookMs : Math.max(0, Date.parse(until) - now())
-  const whose = cap === 'sender' || cap === 'thread' ? { isOfSender: true as const } : {}
-  // A person may end a park or change a cap before its time.
-  const held = { step: 'held', detail: why ?? answer, retryAfterMs: Math.min(parkedLookMs, waitMs), ...whose } as const
-  return { ...held, reason: rule === 'usage_limit' ? 'usage_limit' : 'too_many_turns' }
-}
-
-/** How the account has the end of an attempt. A harness that has begun a turn does not say when it ends. */
-function outcomeOf({ step, detail }: WakeEnd, harness: AdapterId): Parameters<AskedTurn['end']> {
-  if (step === 'held') return ['held', detail]
-  if (step === 'failed' || step === 'unknown') return ['failed', detail]
-  return step === 'delivered' && harness === 'exec' ? ['completed'] : ['unknown', detail]
 }
 
 /** Without a record nothing is handed over. */

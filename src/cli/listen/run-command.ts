@@ -90,7 +90,7 @@ async function runOnce(wake: Wake, run: ExecRun, isPart = false): Promise<Outcom
   return { step: 'failed', detail, ...(mayFail ? { givenUp } : {}) }
 }
 
-/** What another program of the agent has taken is done. What the agent may not begin now comes again. */
+/** Mail that another program of the agent has taken is done. A turn that may not begin now is asked for again. */
 async function refused({ answer, why, until }: AnswerOf<'POST /v1/turns'>, { print }: ExecRun): Promise<Outcome> {
   if (answer === 'never') return { step: 'delivered' }
   const detail = `no turn begins: ${why}${until === null ? '' : ` It may at ${until}.`}`

@@ -5,7 +5,7 @@ const asideMax = 64
 const spacingMs = { first: 60_000, max: 1_800_000 } as const
 const retryMs = { first: 8_000, max: 300_000 } as const
 
-/** What tells a text that makes a command fail from a command that fails for any text. Instants in ms since the epoch. */
+/** The facts that tell a text that makes a command fail from a command that fails for any text. Instants in ms since the epoch. */
 interface Trouble {
   /** Failed runs of the wake that has its turn. */
   readonly failures: number

@@ -72,7 +72,7 @@ export async function runOnce(
   })
 }
 
-/** What the audit does not record may be repeated as it is. */
+/** An answer that the audit does not record may be repeated as it is. */
 function isRepeatable(operation: RestOperation): boolean {
   return isAct(operation) && !unkept.has(operation.name)
 }

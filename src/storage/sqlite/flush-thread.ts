@@ -9,7 +9,7 @@ const awakeMs = 100
 /** How many quick flushes on the other thread bring the flushes back to the main one: after its first stall, and at most. */
 const way = { first: 20, max: 5_000 } as const
 
-/** What is known of a disk. The instant is in ms. */
+/** The facts about a disk. The instant is in ms. */
 export interface DiskPace {
   /** How many quick flushes on the other thread are missing before the main one tries again. */
   readonly missing: number

@@ -34,7 +34,7 @@ const notExcluded = sql`agent_id not in (${sql.join(
 // The end of the range is stored with the lease: a digest that is sent again after a crash covers the same events.
 // A stream is written to by the gateway that it is connected to.
 const isOurs = sql`(stream_gateway is null or stream_gateway = ${p('gatewayId')})`
-/** What fell due while its agent was parked may have an earlier time. Source: D50. */
+/** A subscription that fell due while its agent was parked may have an earlier time. Source: D50. */
 const isNotParked = lateFilter(sql`parked_until is null or parked_until <= ${p('now')}`)
 /** A subscription that its client has not refreshed is sent to no more, before a sweep removes it. */
 const isLiving = lateFilter(sql`expires_at is null or expires_at > ${p('now')}`)

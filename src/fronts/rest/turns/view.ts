@@ -14,14 +14,14 @@ export interface TurnView {
   readonly startedAt: string
   readonly subscriptionId: string | null
   readonly eventId: string | null
-  /** Whose mail it is about: handles. */
+  /** The handles of those whose mail it is about. */
   readonly senders: readonly string[]
   readonly threadId: string | null
   /** null: its program has not said how it ended. `unknown`: nobody will. */
   readonly outcome: Turn['outcome']
   readonly detail: string | null
   readonly endedAt: string | null
-  /** What its harness says that it cost; null: nothing. */
+  /** Its cost, as its harness says it; null: it says nothing. */
   readonly cost: Turn['cost']
 }
 
@@ -33,7 +33,7 @@ export interface TurnAnswer {
   /** The rule that is against it; null: none is. */
   readonly rule: string | null
   readonly why: string | null
-  /** Whose cap is reached; null: none is. Turns for others may begin where it is a sender's or a thread's. */
+  /** The kind of the cap that is reached; null: none is. Turns for others may begin where it is a sender's or a thread's. */
   readonly cap: ReachedCap['cap'] | null
   /** From then on it may be asked again with another answer; null: not known. */
   readonly until: string | null
