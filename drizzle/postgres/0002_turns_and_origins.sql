@@ -23,6 +23,8 @@ create table turn (
 );
 -- The newest turns of a project, and the oldest of all for retention.
 create index turn_of_project on turn (project_id, id);
+-- The turns that a cap withholds until `ended_at`.
+create index turn_withheld on turn (project_id, ended_at, agent_id) where outcome = 'withheld';
 -- Mail to the operator, by the project and the sender: one sender's many hide nobody's.
 alter table message_recipient add column origin text collate "C"; -- 'project sender', where the recipient is the operator
 update message_recipient set origin = (select m.project_id || ' ' || m.sender_id from message m where m.id = message_id) where agent_id = 'operator';

@@ -38,6 +38,7 @@ export async function load({ id: agent }) {
     readable(get('/v1/tasks', { agent, role: 'originator', pageSize: 20, historyLength: 1 }), none),
     readMail(agent),
     readable(get('/v1/recovery', { agent }), none),
+    readable(get('/v1/turns', { agent, limit: 20 }), none),
     readable(get('/v1/deliveries', { agent, limit: 20 }), none),
     readable(get('/v1/wake-subscriptions', { agent }), none),
   ])
@@ -47,18 +48,20 @@ export async function load({ id: agent }) {
     started: started.tasks,
     mail: messages,
     recovery: recovery.recovery[0],
+    turns: turns.turns,
     deliveries: deliveries.deliveries,
     subscriptions: subscriptions.subscriptions,
   }
 }
 
 export function view(data, tools) {
-  const { agent, works, started, mail, deliveries, subscriptions } = data
+  const { agent, works, started, mail, turns, deliveries, subscriptions } = data
   return html`${head(data, tools)}
     <h2>Tasks</h2>${board(agent.handle, works)}
     ${started.length === 0 ? nothing : html`<details><summary>Started by it: ${started.length}</summary>${taskList(started)}</details>`}
     <h2>Inbox</h2>${inbox(mail)}
     <h2>Subscriptions</h2>${subscriptionList(subscriptions, tools)}
+    <h2>Turns</h2>${turnTable(turns)}
     <h2>Wakes</h2>${deliveryTable(deliveries)}
     <p><a href=${linkTo('deliveries', undefined, { agent: agent.handle })}>All its deliveries</a></p>`
 }
@@ -88,6 +91,20 @@ function inbox(mail) {
       <td data-label="Subject"><a href=${taskId ? linkTo('tasks', taskId) : linkTo('threads', threadId)}>${line(about || body || 'no subject', 90)}</a></td>
       <td data-label="Status">${status === 'sent' ? chip('unread', 'ask') : chip(status)} <span class="dim">${receipt}</span></td>
       <td data-label="Came">${when(createdAt)}</td></tr>`,
+    )}</tbody></table>`
+}
+
+function turnTable(turns) {
+  if (turns.length === 0) return html`<p class="dim">None was begun.</p>`
+  return html`<table class="wide"><thead><tr><th scope="col">Begun</th><th scope="col">Turn</th><th scope="col">For</th><th scope="col">End</th></tr></thead>
+    <tbody>${repeat(
+      turns,
+      ({ turnId }) => turnId,
+      ({ startedAt, act, route, senders, outcome, detail, endedAt }) => html`<tr>
+      <th scope="row">${when(startedAt)}</th>
+      <td data-label="Turn">${act} by ${line(route, 40)}</td>
+      <td data-label="For">${line(senders.join(', '), 80)}</td>
+      <td data-label="End">${state(outcome ?? 'begun')} <span class="dim">${outcome === 'withheld' ? html`cap of the ${detail}, until ${when(endedAt)}` : line(detail, 200)}</span></td></tr>`,
     )}</tbody></table>`
 }
 

@@ -18,6 +18,7 @@ export const answers = {
   gate: openGate,
   parked: ({ agent }, { act, may }) =>
     may('work') ? html`<button @click=${() => endPark(agent, act)}>End the park</button>` : nothing,
+  capped: () => nothing,
   late: ({ taskId, version }, { act, may }) =>
     may('work')
       ? html`<button class="danger" @click=${() => cancelTask(taskId, version, act)}>Cancel the task</button>`

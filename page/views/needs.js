@@ -17,6 +17,7 @@ const words = {
   retrying: ['RETRY', 'busy', 'cannot be reached, and is tried again'],
   gate: ['GATE', 'bad', 'recovery has stopped'],
   parked: ['PARKED', '', 'is at a limit'],
+  capped: ['CAP', '', 'has had as many turns as it may'],
   late: ['LATE', 'bad', 'has not taken up a task'],
 }
 
@@ -88,7 +89,7 @@ function about({ taskId, originator, subscriptionId, trigger, until, kind }) {
     const link = linkTo('deliveries', undefined, { subscription: subscriptionId })
     return html`<p class="dim"><a href=${link}>Subscription ${short(subscriptionId)}</a>, ${trigger}${until ? html`, tried ${when(until)}` : nothing}</p>`
   }
-  if (kind === 'parked')
+  if (kind === 'parked' || kind === 'capped')
     return html`<p class="dim">${until === null ? 'until a person acts' : html`ends ${when(until)}`}</p>`
   return nothing
 }

@@ -1,7 +1,7 @@
 /**
  * Why somebody waits for a person. `input`, `auth`: a task asks. `approval`: a harness waits until its next step is approved. `mail`: unread
  * mail to the operator. `failing`: events of a subscription fail, and the next ones are still sent. `degraded`: they are no longer sent.
- * `retrying`: a receiver is away. `gate`: recovery has stopped by itself. `parked`: a harness is at a limit. `late`: nobody has taken up a task
+ * `retrying`: a receiver is away. `gate`: recovery has stopped by itself. `parked`: a harness is at a limit. `capped`: it has had as many turns as it may. `late`: nobody has taken up a task
  * for long.
  */
 export type NeedKind = (typeof needKinds)[number]
@@ -15,6 +15,7 @@ export const needKinds = [
   'retrying',
   'gate',
   'parked',
+  'capped',
   'late',
 ] as const
 

@@ -6,6 +6,8 @@ import { type Gates, readGates, saveGate } from '../registry/recovery/gate-store
 import { findRecovery, saveRecovery } from '../registry/recovery/recovery-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { skipKey } from '../turns/reason-keys.ts'
+import { endWithheld } from '../turns/turn-store.ts'
+import { hurrySubscriptions } from '../wakes/store/park-subscriptions.ts'
 import type { RecoveryContext } from './context.ts'
 import { gateEvent } from './recovery-event.ts'
 
@@ -67,6 +69,7 @@ export async function changeGate(context: GateContext, caller: Caller, change: G
       settings: mergedSettings(before?.settings ?? {}, change.settings),
     }
     await saveGate(tx, gate)
+    if (change.settings) await askAgain(context, tx, projectId, agentId)
     if (untrips.length > 0 && agentId !== '') await settleBacklog(context, tx, { agentId, projectId }, change.backlog!)
     const gates = await readGates(tx, projectId, agentId)
     // What holds from now on: the other gate may be the stricter one.
@@ -107,6 +110,14 @@ async function requireProof(
     field: 'proof',
     detail: `proof: ${proof} is no wake test that ${who} has acknowledged since the gate tripped. Run \`rouse wake test ${who}\` again.`,
   })
+}
+
+/** Caps may have changed: the turns that they withhold are asked for again. */
+async function askAgain({ changed }: GateContext, tx: Transaction, projectId: string, agentId: string): Promise<void> {
+  for (const id of await endWithheld(tx, projectId, agentId)) {
+    const ids = await hurrySubscriptions(tx, id)
+    tx.onCommit(() => ids.forEach(changed))
+  }
 }
 
 /** One digest, or recovery leaves alone what waits now. Source: S3-10. */

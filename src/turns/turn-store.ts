@@ -9,6 +9,8 @@ import { dayMs, hasCaps, nobody, type Parties, reachedCap, type Turn, type TurnC
 
 type Row = Omit<Turn, 'senders' | 'cost'> & { senders: string; cost: string | null }
 
+/** More than the records of an agent's caps that are closed at once. */
+const withheldMax = 10
 /** A day's turns that are counted: more than any cap. */
 const countedMax = 10_000
 
@@ -18,10 +20,14 @@ const columns =
   outcome, detail, ended_at as "endedAt", cost`)
 const insert =
   statement<Row>(sql`insert into turn (id, project_id, agent_id, act, route, subscription_id, event_id, from_log_id, to_log_id,
-    senders, thread_id, started_at, outcome)
+    senders, thread_id, started_at, outcome, detail, ended_at)
   values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('act')}, ${p('route')}, ${p('subscriptionId')}, ${p('eventId')},
-    ${p('fromLogId')}, ${p('toLogId')}, ${p('senders')}, ${p('threadId')}, ${p('startedAt')}, ${p('outcome')})
+    ${p('fromLogId')}, ${p('toLogId')}, ${p('senders')}, ${p('threadId')}, ${p('startedAt')}, ${p('outcome')}, ${p('detail')}, ${p('endedAt')})
   on conflict (agent_id, id) do nothing`)
+const withheldNow = statement<{ projectId: string; agentId: string; now: number; limit: number }, Row>(
+  sql`select ${columns} from turn where project_id = ${p('projectId')} and outcome = 'withheld' and ended_at > ${p('now')}
+    and (${p('agentId')} = '' or agent_id = ${p('agentId')}) order by ended_at desc ${limited}`,
+)
 /** A wake that a webhook has taken. Of the targets whose receivers report for themselves, the programs book their runs. */
 const insertWakes = new RowsStatement(
   (value) =>
@@ -54,6 +60,10 @@ const ofProject = statement<{ projectId: string; before: string; limit: number }
 const since = statement<{ agentId: string; from: string; limit: number }, Row>(
   sql`select ${columns} from turn where agent_id = ${p('agentId')} and id >= ${p('from')} order by id desc ${limited}`,
 )
+const openAll = statement<{ projectId: string; agentId: string; now: number }, { agentId: string }>(
+  sql`update turn set ended_at = ${p('now')} where project_id = ${p('projectId')} and outcome = 'withheld' and ended_at > ${p('now')}
+    and (${p('agentId')} = '' or agent_id = ${p('agentId')}) returning agent_id as "agentId"`,
+)
 const removeAged = statement<{ before: string; limit: number }>(sql`delete from turn where (agent_id, id) in (
   select t.agent_id, t.id from project p join turn t on t.project_id = p.id where t.id < ${p('before')} ${limited})`)
 const removeOf = statement<{ agentId: string }>(sql`delete from turn where agent_id = ${p('agentId')}`)
@@ -61,6 +71,27 @@ const removeOf = statement<{ agentId: string }>(sql`delete from turn where agent
 /** Books a turn. A wake that is sent again is the same turn. */
 export async function insertTurn(tx: Transaction, turn: Turn): Promise<void> {
   await tx.run(insert, { ...turn, senders: JSON.stringify(turn.senders), cost: null })
+}
+
+/** Books that a cap withholds a turn, unless it is on record that this cap withholds turns of the agent. */
+export async function insertWithheldTurn(tx: Transaction, turn: Turn): Promise<void> {
+  const known = await listWithheld(tx, turn, tx.now, withheldMax)
+  if (!known.some(({ detail }) => detail === turn.detail)) await insertTurn(tx, turn)
+}
+
+/** Returns the turns that caps withhold now, of an agent or of a project, the one that waits longest first. */
+export async function listWithheld(
+  db: Reader,
+  { projectId, agentId = '' }: { readonly projectId: string; readonly agentId?: string },
+  now: number,
+  limit: number,
+): Promise<Turn[]> {
+  return (await db.all(withheldNow, { projectId, agentId, now, limit })).map(fromRow)
+}
+
+/** Ends all that is withheld from an agent, or with `''` from those of a project. Returns the ids of the agents. */
+export async function endWithheld(tx: Transaction, projectId: string, agentId: string): Promise<string[]> {
+  return [...new Set((await tx.all(openAll, { projectId, agentId, now: tx.now })).map((row) => row.agentId))]
 }
 
 /** A wake that arrived, as it is booked. */

@@ -8,6 +8,8 @@ import type { Act } from './rule.ts'
 /** The end of a turn, as far as its program says it. */
 export const turnOutcomes = ['completed', 'failed', 'held', 'unknown'] as const
 export type TurnOutcome = (typeof turnOutcomes)[number]
+/** The end of a turn that a cap did not let begin. The gateway alone says it. */
+export const withheld = 'withheld'
 
 /** The cost of a turn, from the record of its harness: never from the words of its model. */
 export interface TurnCost {
@@ -41,8 +43,10 @@ export interface Turn extends Parties {
   readonly fromLogId: number | null
   readonly toLogId: number | null
   readonly startedAt: number
-  readonly outcome: TurnOutcome | null
+  readonly outcome: TurnOutcome | typeof withheld | null
+  /** Of one that is withheld: the cap. */
   readonly detail: string | null
+  /** Of one that is withheld: when it may begin. */
   readonly endedAt: number | null
   /** Its cost, as the harness says it. */
   readonly cost: TurnCost | null
@@ -70,6 +74,11 @@ export function newTurn({ subscriptionId, eventId, fromLogId, toLogId, ...turn }
   }
 }
 
+/** The record that a cap withholds a turn: there is one for each cap until its window opens. */
+export function withheldTurn(turn: NewTurn, { cap, until }: ReachedCap, now: number): Turn {
+  return { ...newTurn(turn, now), outcome: withheld, detail: cap, endedAt: until }
+}
+
 /** How many senders of a digest are noted. */
 const sendersMax = 20
 
@@ -81,6 +90,14 @@ export function partiesOf(events: readonly Pick<LogEvent, 'actor' | 'taskId' | '
   return { senders: [...senders].slice(0, sendersMax), threadId: threadId || null }
 }
 
+/** Returns the settings that hold for a route. A route that starts a process for each wake has a cap where nobody has set one. Pure. */
+export function capsOf(settings: RecoverySettings, route: string): RecoverySettings {
+  if (route !== 'exec' || settings.turnsPerHour > 0) return settings
+  return { ...settings, turnsPerHour: execTurnsPerHour }
+}
+
+/** Loops of two agents that answer each other end here, where nobody has set a cap. */
+const execTurnsPerHour = 60
 const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
@@ -103,14 +120,16 @@ export const hasCaps = (settings: RecoverySettings): boolean => caps.some(({ set
  */
 export function reachedCap(
   settings: RecoverySettings,
-  recent: readonly Pick<Turn, 'startedAt' | 'senders' | 'threadId'>[],
+  recent: readonly Pick<Turn, 'startedAt' | 'senders' | 'threadId' | 'outcome'>[],
   { senders, threadId }: Parties,
   now: number,
 ): ReachedCap | null {
   const reached = caps.flatMap(({ cap, setting, windowMs }): ReachedCap[] => {
     const max = settings[setting]
     if (max === 0) return []
-    const within = recent.filter(({ startedAt }) => startedAt > now - windowMs && startedAt <= now)
+    const within = recent.filter(
+      ({ startedAt, outcome }) => outcome !== withheld && startedAt > now - windowMs && startedAt <= now,
+    )
     const counted =
       cap === 'agent'
         ? [within]

@@ -181,14 +181,18 @@ export const restCases: Record<string, RestCase> = {
   'gate.change': { atHome: true, plant: async () => ({ path: '/v1/gate', body: { reason: 'r' } }) },
   'turns.list': { atHome: true, plant: async () => ({ path: '/v1/turns' }) },
   'turns.begin': {
-    atHome: true,
-    plant: async () => ({ path: '/v1/turns', body: { eventId: '01J00000000000000000000000', route: 'exec' } }),
+    plant: async () => ({
+      path: '/v1/turns',
+      body: { agent: '@donna', eventId: '01J00000000000000000000000', route: 'exec' },
+    }),
   },
   // The turn is nobody's.
   'turns.end': {
-    atHome: true,
     answers: 404,
-    plant: async () => ({ path: '/v1/turns/01J00000000000000000000000/end', body: { outcome: 'completed' } }),
+    plant: async () => ({
+      path: '/v1/turns/01J00000000000000000000000/end',
+      body: { agent: '@donna', outcome: 'completed' },
+    }),
   },
   'parked.read': { plant: async () => ({ path: '/v1/parked?agent=donna' }) },
   'parked.set': {

@@ -18,7 +18,9 @@ function counting() {
 }
 
 const turnsOf = async (gateway: TestGateway, agent: string) =>
-  (await gateway.call('GET', `/v1/turns?agent=${agent}`)).body.turns
+  (await gateway.call('GET', `/v1/turns?agent=${agent}`)).body.turns.filter(
+    ({ outcome }: { outcome: string }) => outcome !== 'withheld',
+  )
 
 // D53
 test('two agents that answer each other for ever end at the cap, and the account has each run', async () => {
@@ -54,4 +56,22 @@ test('two agents that answer each other for ever end at the cap, and the account
     terminal.interrupt()
     await terminal.code
   }
+})
+
+test('an operator who listens for an agent begins turns of that agent', async () => {
+  await using gateway = await startGateway()
+  const [donna, lola] = [await gateway.addAgent('donna'), await gateway.addAgent('lola')]
+  const { file, runs } = counting()
+  const operator = { handle: '', key: gateway.adminKey }
+  const terminal = listen(gateway, operator, '--agent', donna.handle, '--exec', `echo run >> ${file}`)
+  await terminal.until(/Listening to/)
+  await gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'x' }, { key: lola.key })
+  const [turn] = await until(
+    () => turnsOf(gateway, 'donna'),
+    ([first]) => first?.outcome === 'completed',
+  )
+  expect(turn).toMatchObject({ agent: '@donna', act: 'run', route: 'exec', senders: ['@lola'] })
+  expect(runs()).toEqual(['run'])
+  terminal.interrupt()
+  await terminal.code
 })

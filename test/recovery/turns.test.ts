@@ -26,6 +26,9 @@ const ask = async (gateway: TestGateway, { key }: TestAgent, eventId: string, ro
 const turnsOf = async (gateway: TestGateway, query = '?agent=donna') =>
   (await gateway.call('GET', `/v1/turns${query}`)).body.turns
 
+const cappedOf = async (gateway: TestGateway, key?: string) =>
+  (await gateway.call('GET', '/v1/needs?kind=capped', undefined, key === undefined ? {} : { key })).body.needs
+
 async function mail(gateway: TestGateway, { key }: TestAgent, subject: string, fields: object = {}) {
   return (await gateway.call('POST', '/v1/messages', { to: '@donna', subject, ...fields }, { key })).body
 }
@@ -115,11 +118,36 @@ test('two agents that answer each other end at the cap, and others still have th
   for (let n = 1; n <= 3; n++) expect((await ask(gateway, donna, await next(lola, `ping ${n}`))).answer).toBe('start')
   const withheld = await ask(gateway, donna, await next(lola, 'ping 4'))
   expect(withheld).toMatchObject({ answer: 'withhold', rule: 'turn_cap', cap: 'sender', turnId: null })
+  await ask(gateway, donna, await next(lola, 'ping 5'))
   expect((await ask(gateway, donna, await next(maria, 'honest'))).answer).toBe('start')
-  expect(await turnsOf(gateway)).toHaveLength(4)
+  const outcomes = (await turnsOf(gateway)).map(({ outcome }: { outcome: string | null }) => outcome)
+  expect(outcomes).toEqual([null, 'withheld', null, null, null])
+  const text = 'It has had as many turns for @lola as the gate allows. The rest waits, and goes as one digest.'
+  expect(await cappedOf(gateway)).toMatchObject([{ agent: '@donna', until: withheld.until, text }])
+  expect(await cappedOf(gateway, donna.key)).toHaveLength(1)
+  expect(await cappedOf(gateway, lola.key)).toEqual([])
   clock.advance(Date.parse(withheld.until) - clock.now())
   expect((await ask(gateway, donna, await next(lola, 'later'))).answer).toBe('start')
-  clock.advance(hour)
+  expect(await cappedOf(gateway)).toEqual([])
+})
+
+test('a program that is started for each wake has a cap of an hour where nobody has set one; an operator asks for an agent', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const asked = { eventId: '01J00000000000000000000000', route: 'exec', agent: '@donna' }
+  const begin = async (body: object) => (await gateway.call('POST', '/v1/turns', body)).body
+  for (let n = 1; n <= 60; n++) expect((await begin(asked)).answer).toBe('start')
+  expect(await begin(asked)).toMatchObject({ answer: 'withhold', rule: 'turn_cap', cap: 'agent' })
+  expect((await begin({ ...asked, route: 'codex' })).answer).toBe('start')
+  expect(await begin({ ...asked, agent: undefined })).toMatchObject({ code: 'invalid-request', field: 'agent' })
+  const { turnId } = (await turnsOf(gateway))[0]
+  const end = { outcome: 'completed', agent: '@donna' }
+  expect((await gateway.call('POST', `/v1/turns/${turnId}/end`, end)).status).toBe(200)
+  // Another cap is asked at once: a person has decided.
+  await gateway.call('PATCH', '/v1/gate', { agent: '@donna', settings: { turnsPerHour: 100 } })
+  expect(await cappedOf(gateway)).toEqual([])
+  expect((await ask(gateway, donna, asked.eventId)).answer).toBe('start')
 })
 
 // D50
@@ -155,4 +183,30 @@ test('what a cap withholds from a webhook comes as one digest when the hour is o
   )
   expect(clock.now() - begun).toBeGreaterThanOrEqual(hour)
   expect(receiver.wakes[2]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 3 } })
+})
+
+test('a cap that is raised lets what it withheld from a webhook go at once', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  await using receiver = await startReceiver()
+  const donna = await gateway.addAgent('donna')
+  const lola = await gateway.addAgent('lola')
+  const capped = (turnsPerDay: number) =>
+    gateway.call('PATCH', '/v1/gate', { agent: '@donna', settings: { turnsPerDay } })
+  await capped(1)
+  await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', harnessTargetMetadata: { coalesceWindow: 0 } })
+  await mail(gateway, lola, 'mail 1')
+  await receiver.waitFor(1)
+  await mail(gateway, lola, 'mail 2')
+  const [need] = await until(
+    () => cappedOf(gateway),
+    (needs) => needs.length > 0,
+  )
+  expect(need).toMatchObject({ agent: '@donna', until: expect.any(String) })
+  const [turn] = await turnsOf(gateway)
+  expect(turn).toMatchObject({ act: 'wake', outcome: 'withheld', detail: 'agent', endedAt: need.until })
+  await capped(5)
+  await receiver.waitFor(2)
+  expect(receiver.wakes[1]!.body).toMatchObject({ eventType: 'wake/digest', payload: { eventCount: 1 } })
+  expect(await cappedOf(gateway)).toEqual([])
 })

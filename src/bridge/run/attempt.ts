@@ -147,7 +147,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
       await turn?.end('unknown')
       turn = undefined
       const asking = async () => {
-        turn = await askForTurn(gateway, wake.eventId, session.harness, signal)
+        turn = await askForTurn(gateway, wake.eventId, session.harness, { signal })
         return refusedTurn(turn, parts.now())
       }
       refusal = guarded(parts) ?? (await asking().catch(unasked))

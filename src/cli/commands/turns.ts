@@ -13,12 +13,14 @@ export function registerTurns(program: Command, io: Io): void {
   ]).action(async (agent: string | undefined, _options: unknown, command: Command) => {
     const { gateway, print } = connect(io, command)
     const answer = await gateway.call('GET /v1/turns', { query: { agent } })
-    const rows = answer.turns.map(({ agent, startedAt, act, route, senders, outcome, detail }) => [
+    const rows = answer.turns.map(({ agent, startedAt, act, route, senders, outcome, detail, endedAt }) => [
       when(io, startedAt),
       plain(agent),
       `${act} by ${plain(route)}`,
       plain(senders.join(', ')),
-      plain([outcome ?? 'begun', detail].filter(Boolean).join(': ')),
+      outcome === 'withheld'
+        ? `withheld by the cap of the ${plain(detail)} until ${when(io, endedAt!)}`
+        : plain([outcome ?? 'begun', detail].filter(Boolean).join(': ')),
     ])
     print.result(answer, () => table(io, ['BEGUN', 'AGENT', 'TURN', 'FOR', 'END'], rows, 'No turns.'))
   })

@@ -48,6 +48,7 @@ const does: ReadonlyMap<unknown, string> = new Map(
     degraded: 'is no longer woken',
     gate: 'is no longer helped by recovery',
     parked: 'is at a limit',
+    capped: 'has had as many turns as it may',
     late: 'has not taken up a task',
   }),
 )

@@ -20,6 +20,8 @@ interface ExecRun {
   readonly timeoutMs: number
   readonly onFailure: 'fail' | 'keep'
   readonly access: CommandAccess | undefined
+  /** The agent that an operator listens for. */
+  readonly agent?: string | undefined
   readonly io: Io
   readonly gateway: GatewayClient
   readonly print: Printer
@@ -63,7 +65,10 @@ async function runOnce(wake: Wake, run: ExecRun, isPart = false): Promise<Outcom
   const context = await readWakeContext(gateway, wake)
   if (isPart && isOver(context)) return undefined
   // A part of a digest has the id of the digest, and a number.
-  const turn = await askForTurn(gateway, wake.eventId.slice(0, ulidLength), 'exec', io.signal)
+  const turn = await askForTurn(gateway, wake.eventId.slice(0, ulidLength), 'exec', {
+    signal: io.signal,
+    agent: run.agent,
+  })
   if (turn.against) return refused(turn.against, run)
   const { failure, lastLine } = await runWakeCommand(wake, {
     command: exec,

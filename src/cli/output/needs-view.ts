@@ -51,6 +51,7 @@ function hintOf(need: NeedView): string {
     retrying: `Test a receiver:  rouse sub test ${id}`,
     gate: `Look at the gate:  rouse gate${agent === null ? '' : ` ${plain(agent)}`}`,
     parked: `End a park:  rouse unpark ${plain(agent)}`,
+    capped: `Change a cap:  rouse gate ${plain(agent)}`,
     late: `Look at a late task:  rouse task show ${id}`,
   }
   return hints[kind]

@@ -27,11 +27,12 @@ export async function askForTurn(
   gateway: GatewayClient,
   eventId: string,
   route: string,
-  signal?: AbortSignal,
+  { signal, agent }: { readonly signal?: AbortSignal | undefined; readonly agent?: string | undefined } = {},
 ): Promise<AskedTurn> {
+  const whose = agent === undefined ? {} : { agent }
   const call = { mail: 'none', timeoutMs } as const
   const answer = await gateway
-    .call('POST /v1/turns', { body: { eventId, route }, ...call, ...(signal ? { signal } : {}) })
+    .call('POST /v1/turns', { body: { eventId, route, ...whose }, ...call, ...(signal ? { signal } : {}) })
     .catch((error: unknown) => {
       if (!isHidden(error)) throw error
     })
@@ -42,7 +43,7 @@ export async function askForTurn(
       if (id === undefined) return
       const params = { id }
       id = undefined
-      const body = { outcome, ...(detail === undefined ? {} : { detail: detail.slice(0, detailMax) }) }
+      const body = { outcome, ...whose, ...(detail === undefined ? {} : { detail: detail.slice(0, detailMax) }) }
       await gateway.call('POST /v1/turns/:id/end', { params, body, ...call }).catch(() => {})
     },
   }

@@ -5,8 +5,10 @@ import type { RecoverySettings } from '../../registry/recovery/gate.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import { mayStart } from '../../turns/may-start.ts'
-import { findReachedCap } from '../../turns/turn-store.ts'
+import { partiesOf, withheldTurn } from '../../turns/turn.ts'
+import { findReachedCap, insertWithheldTurn } from '../../turns/turn-store.ts'
 import type { Channels } from '../channel.ts'
+import type { Emission } from '../content/emission.ts'
 import type { FindDelivered } from '../read/pending.ts'
 import type { FindWaiting } from '../read/waiting.ts'
 import type { Lease } from '../store/lease.ts'
@@ -66,7 +68,7 @@ export async function renew({ context, lease, signal }: Run): Promise<boolean> {
  * Asks for the turn that a wake begins. Returns false when it may not begin now: the run has ended, and what waits goes as one digest once
  * it may. A program asks for its own turns; who reads notifications begins none. Source: D53.
  */
-export async function mayWake(run: Run): Promise<boolean> {
+export async function mayWake(run: Run, { eventId, fromLogId, logId, event }: Emission): Promise<boolean> {
   const { context, subscription, lease, capped } = run
   if (!capped) return true
   const now = context.clock.now()
@@ -74,7 +76,13 @@ export async function mayWake(run: Run): Promise<boolean> {
   const cap = await findReachedCap(context.db, subscription.agentId, capped, now)
   const verdict = mayStart('wake', { now, recovery: { parked: null }, cap })
   if (verdict.answer === 'start') return true
-  await context.db.transaction((tx) => resumeWithDigest(tx, lease))
+  const { id: subscriptionId, projectId, agentId } = subscription
+  const route = 'a2a-webhook' // caps are read for no other
+  const about = { eventId, subscriptionId, fromLogId, toLogId: logId, ...partiesOf(event ? [event] : []) }
+  await context.db.transaction(async (tx) => {
+    await resumeWithDigest(tx, lease)
+    if (cap) await insertWithheldTurn(tx, withheldTurn({ projectId, agentId, act: 'wake', route, ...about }, cap, now))
+  })
   await requeue(run, verdict.until ?? now + leaseMs)
   return false
 }

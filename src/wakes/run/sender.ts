@@ -53,7 +53,7 @@ export class Sender {
     this.#waits.begin()
     try {
       if (!context.areLeasesSafe() && !(await renew(this.#run))) return stopped(none)
-      if (!(await mayWake(this.#run))) return stopped(none)
+      if (!(await mayWake(this.#run, emission))) return stopped(none)
       const prior = this.#isResuming ? await findDelivery(context.db, subscription.id, emission.eventId) : undefined
       this.#isResuming = prior !== undefined
       const decided = prior && (await this.#decided(prior))

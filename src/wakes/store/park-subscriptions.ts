@@ -17,6 +17,14 @@ const unpark = statement<
     due_at = case when lease_owner is null and due_at > ${p('now')} then cast(${p('now')} as bigint) else due_at end
   where agent_id = ${p('agentId')} and kind = 'wake' and parked_until is not null returning id`)
 
+/** A run that finds its delivery early waits on. */
+const hurry = statement<
+  { agentId: string; now: number },
+  { id: string }
+>(sql`update subscription set due_at = ${p('now')}
+  where agent_id = ${p('agentId')} and kind = 'wake' and resume_with_digest = 1 and lease_owner is null and due_at > ${p('now')}
+    and (parked_until is null or parked_until <= ${p('now')}) returning id`)
+
 /**
  * Has nothing sent to an agent before an instant (ms since the epoch): what falls due until then goes at that time. Returns the ids of its
  * subscriptions: a run under way has to end. Source: D50.
@@ -28,4 +36,9 @@ export async function parkSubscriptions(tx: Transaction, agentId: string, until:
 /** Has sent to an agent again, at once what waited. Returns the ids of its subscriptions. */
 export async function unparkSubscriptions(tx: Transaction, agentId: string): Promise<string[]> {
   return (await tx.all(unpark, { agentId, now: tx.now })).map(({ id }) => id)
+}
+
+/** Has looked again at once at what waits for an agent to be sent as a digest. Returns the ids of its subscriptions. */
+export async function hurrySubscriptions(tx: Transaction, agentId: string): Promise<string[]> {
+  return (await tx.all(hurry, { agentId, now: tx.now })).map(({ id }) => id)
 }

@@ -276,9 +276,14 @@ const recovery: readonly Operation[] = [
   get('gate', '/v1/gate', { agent: '@mallory' }),
   asOperator(patch('change gate', '/v1/gate', gate)),
   get('turns', '/v1/turns', { agent: '@mallory', limit: '5', pageToken: '' }),
-  post('begin turn', '/v1/turns', { eventId: '01J00000000000000000000000', route: 'exec' }),
+  post('begin turn', '/v1/turns', {
+    agent: '@mallory',
+    eventId: '01J00000000000000000000000',
+    route: 'exec',
+  }),
   refused(
     post('end turn', '/v1/turns/01J00000000000000000000000/end', {
+      agent: '@mallory',
       outcome: 'completed',
       detail: 'd',
       cost: { model: 'm', inputTokens: 1, outputTokens: 1, durationMs: 1 },

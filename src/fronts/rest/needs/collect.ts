@@ -17,15 +17,16 @@ import { loadTaskDocument } from '../../../tasks/read-task.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { findTask } from '../../../tasks/task-store.ts'
 import { listWaitingOf, listWaitingTasks } from '../../../tasks/waiting-tasks.ts'
+import { listWithheld } from '../../../turns/turn-store.ts'
 import { failuresMax } from '../../../wakes/rules/after-delivery.ts'
 import { lastFailureOf, readRetrying } from '../../../wakes/store/retrying-store.ts'
 import type { TaskState } from '../../../words/task-states.ts'
-import { instant } from '../instant.ts'
+import { instant, instantOrNull } from '../instant.ts'
 import type { Position } from '../page.ts'
 import type { NeedFields } from './view.ts'
 import { byPlace, countedMax, groupsOf, isAfter, ofOneEach, type Waiting, waitingOf } from './waiting.ts'
 
-/** The most agents whose gate has tripped, or who are parked or wait for an approval: each is one need. */
+/** The most agents whose gate has tripped, or who are parked, capped, or wait for an approval: each is one need. */
 const agentsMax = 10_000
 /** The most that is told of each owner and kind, the longest waits. */
 const toldMax = 100
@@ -65,6 +66,7 @@ export async function readWaiting(asking: Asking, part: Part): Promise<Waiting[]
     approvalNeeds(asking).then(ofOneEach),
     gateNeeds(asking).then(ofOneEach),
     parkNeeds(asking).then(ofOneEach),
+    capNeeds(asking).then(ofOneEach),
   ])
   const wanted = lists.flat().filter((one) => isAfter(one, after) && (owner === undefined || owner === one.owner))
   return groupsOf(wanted.sort(byPlace))
@@ -225,6 +227,20 @@ async function parkNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
       text: detail === null ? reason : `${reason}: ${detail}`,
       until: isOpen ? null : instant(until),
     }
+  })
+}
+
+/** Turns that caps withhold: what waits for them goes as one digest. */
+async function capNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
+  const { kind, id, projectId } = caller
+  const withheld = await listWithheld(db, { projectId, agentId: kind === 'agent' ? id : '' }, now, agentsMax)
+  // The wait that ends last says when all of it is over.
+  const ofAgents = [...new Map(withheld.toReversed().map((turn) => [turn.agentId, turn])).values()]
+  const identity = await identities(db, ofAgents)
+  return ofAgents.map(({ agentId, startedAt, endedAt, detail, senders }) => {
+    const whose = { sender: `for ${senders.join(', ')}`, thread: 'in one thread' }[detail ?? ''] ?? 'in all'
+    const text = `It has had as many turns ${whose} as the gate allows. The rest waits, and goes as one digest.`
+    return { kind: 'capped', agent: identity(agentId), since: instant(startedAt), text, until: instantOrNull(endedAt) }
   })
 }
 

@@ -4,7 +4,7 @@ import { identitiesOf } from '../../../registry/agents/identity.ts'
 import { turnOutcomes } from '../../../turns/turn.ts'
 import { listTurns } from '../../../turns/turn-store.ts'
 import { address, count, line, oneOf } from '../fields.ts'
-import { namedAgent } from '../named-agent.ts'
+import { namedAgent, oneAgent } from '../named-agent.ts'
 import { pageOf } from '../page.ts'
 import { route } from '../route.ts'
 import { answerView, type TurnAnswer, turnView } from './view.ts'
@@ -18,9 +18,10 @@ const turnsQuery = z.strictObject({
   pageToken: line(100).optional(),
 })
 
-const turnInput = z.strictObject({ eventId: line(100).min(1), route: line(60).min(1) })
+const turnInput = z.strictObject({ eventId: line(100).min(1), route: line(60).min(1), agent: address.optional() })
 
 const turnEndInput = z.strictObject({
+  agent: address.optional(),
   outcome: oneOf(turnOutcomes),
   detail: line(200).optional(),
   cost: z
@@ -48,18 +49,18 @@ export const turnRoutes = [
   route('POST /v1/turns', {
     name: 'turns.begin',
     what: 'ask for a turn',
-    access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
+    access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     body: turnInput,
     handle: async ({ caller, body }, { recovery }): Promise<TurnAnswer> =>
-      answerView(await beginTurn(recovery, caller, body)),
+      answerView(await beginTurn(recovery, await oneAgent(recovery.db, caller, body.agent), body)),
   }),
   route('POST /v1/turns/:id/end', {
     name: 'turns.end',
     what: 'report the end of a turn',
-    access: { scope: 'work', operator: 'never', agent: 'own', peer: 'never', audited: 'no' },
+    access: { scope: 'work', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     body: turnEndInput,
     handle: async ({ caller, params, body }, { recovery }) => {
-      await reportTurn(recovery, caller, params.id, body)
+      await reportTurn(recovery, await oneAgent(recovery.db, caller, body.agent), params.id, body)
       return { turnId: params.id, outcome: body.outcome }
     },
   }),
