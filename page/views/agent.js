@@ -31,8 +31,8 @@ async function readMail(agent) {
 
 export async function load({ id: agent }) {
   const handle = encodeURIComponent(agent.replace(/^@/, ''))
-  const none = { tasks: [], recovery: [], deliveries: [], subscriptions: [] }
-  const [found, works, started, messages, recovery, deliveries, subscriptions] = await Promise.all([
+  const none = { tasks: [], recovery: [], turns: [], deliveries: [], subscriptions: [] }
+  const [found, works, started, messages, recovery, turns, deliveries, subscriptions] = await Promise.all([
     get(`/v1/agents/${handle}`),
     loadBoard(agent),
     readable(get('/v1/tasks', { agent, role: 'originator', pageSize: 20, historyLength: 1 }), none),
