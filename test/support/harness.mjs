@@ -81,11 +81,16 @@ async function move(id, to, fields = {}) {
   if (status !== 200 && status !== 409) throw new Error(`${to}: ${status} ${JSON.stringify(body)}`)
 }
 
-async function rest(method, path, body) {
-  const response = await fetch(GATEWAY_URL + path, {
+/** A connection that was idle may be closed as a request begins on it: every call here may be made again. */
+async function rest(method, path, body, triesLeft = 3) {
+  const sent = fetch(GATEWAY_URL + path, {
     method,
     headers: { authorization: `Bearer ${GATEWAY_KEY}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
+  const response = await sent.catch((error) => {
+    if (triesLeft === 0) throw error
+  })
+  if (!response) return rest(method, path, body, triesLeft - 1)
   return { status: response.status, body: await response.json() }
 }
