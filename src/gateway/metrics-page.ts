@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { MetricsPage } from '../fronts/front-context.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
 import { type Exposition, Expositions } from '../metrics/exposition.ts'
