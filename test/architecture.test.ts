@@ -33,7 +33,7 @@ const layers = {
     ],
     ['identity'],
   ],
-  gateway: [['fronts'], ['config.ts'], ['gateway']],
+  gateway: [['fronts'], ['config'], ['gateway']],
   programs: [['client'], ['config-files'], ['bridge'], ['harnesses'], ['cli', 'public'], ['main.ts', 'index.ts']],
 }
 const building = Object.values(layers).flat()
@@ -94,7 +94,9 @@ const openToPrograms = [
 const gatewayOf: readonly (readonly [program: RegExp, gateway: RegExp])[] = [
   // They start a gateway, or work on its store while none runs.
   [/^cli\/operator\//, /./],
-  [/^public\/gateway\.ts$/, /^(gateway\/app|config)\.ts$/],
+  [/^public\/gateway\.ts$/, /^(gateway\/app|config\/config)\.ts$/],
+  // The flags of `rouse serve`, and the variables that hold a secret.
+  [/^(client\/secret-files|cli\/commands\/serve|cli\/options\/setting-option)\.ts$/, /^config\/settings?\.ts$/],
   // `rouse mcp` is the front of MCP on standard streams.
   [/^cli\/mcp\//, /^fronts\/mcp\//],
   // The types of the REST API.
@@ -184,9 +186,9 @@ test('a gateway that starts does not load the libraries of MCP, of Prometheus an
   expect(libraries).toEqual([])
 })
 
-test('only the programs and the configuration see the process', () => {
+test('only the programs see the process', () => {
   const users = files.filter((file) => /(?<![.\w])process\./.test(readFileSync(resolve(src, file), 'utf8')))
-  expect(users.filter((file) => ![...programs, 'config.ts'].includes(roomOf(file)))).toEqual([])
+  expect(users.filter((file) => !programs.includes(roomOf(file)))).toEqual([])
 })
 
 test('no time-out is joined with other signals: Node may collect it, and the wait has no end', () => {

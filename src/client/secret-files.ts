@@ -1,16 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
+import { settingList } from '../config/settings.ts'
 import { openToAll } from '../lib/open-to-all.ts'
 import { UsageError } from './failure.ts'
 import type { Io } from './io.ts'
 
 /** Variables that hold a secret: each may name a file in its place, as container engines provide secrets. */
-export const secretVariables = [
-  'ROUSE_ADMIN_KEY',
-  'ROUSE_ENCRYPTION_KEY',
-  'ROUSE_DATABASE_URL',
-  'ROUSE_BUS_URL',
-  'ROUSE_WEBHOOK_PROXY',
-] as const
+export const secretVariables = settingList.filter(({ isSecret }) => isSecret).map(({ name }) => name)
 
 /** The environment with `NAME` from the file that `NAME_FILE` names. Errors: a file that cannot be read, both of the two. */
 export function withSecretFiles(env: Io['env']): Io['env'] {

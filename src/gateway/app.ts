@@ -1,6 +1,6 @@
 import type { Overload } from '../admission/overload.ts'
 import type { UnreadAnswers } from '../admission/unread-answers.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { ConnectionBounds } from '../fronts/connection-bounds.ts'
 import { type Clock, steadyClock, systemClock } from '../lib/clock.ts'
 import { createLogger } from '../logger/create-logger.ts'

@@ -1,5 +1,5 @@
 import { Usage } from '../admission/usage.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Cleanup } from '../lib/cleanup.ts'
 import type { OwnClock } from '../lib/own-clock.ts'
 import type { Core } from '../log/core.ts'

@@ -1,8 +1,9 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { MetricsPage } from '../fronts/front-context.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
-import { type Exposition, Expositions } from '../metrics/exposition.ts'
-import type { Gauge, Metrics } from '../metrics/metrics.ts'
+import { type Exposition, writeExposition } from '../metrics/exposition.ts'
+import type { Metrics } from '../metrics/metrics.ts'
+import { type GaugeValue, gauge, type Series } from '../metrics/series.ts'
 import { countGates } from '../registry/recovery/gate-store.ts'
 import { countLiveSessions } from '../registry/sessions/session-lists.ts'
 import { countSubscriptions } from '../registry/subscriptions/subscription-counts.ts'
@@ -21,9 +22,6 @@ interface PageParts {
   readonly isOverloaded: () => boolean
 }
 
-/** The values of one gauge, with the words of their labels. */
-type Values = readonly (readonly [value: number, ...words: string[]])[]
-
 /** The gauges: those of the store are the same on every gateway of it. */
 export const gauges = {
   rouse_subscriptions: { help: 'Subscriptions of the store', labels: ['status', 'target'] },
@@ -41,13 +39,12 @@ export const gauges = {
   },
   rouse_wake_runs: { help: 'Subscriptions that this gateway sends for now', labels: [] },
   rouse_overloaded: { help: '1 while this gateway refuses requests because it has too much work', labels: [] },
-} as const satisfies Record<string, Pick<Gauge, 'help' | 'labels'>>
+} as const satisfies Record<string, Pick<Series, 'help' | 'labels'>>
 
 /** Opens what `/metrics` answers. Nothing is counted, and no library loaded, until it is asked. Undefined: it is off. */
 export function openMetricsPage(access: Config['metrics'], parts: PageParts): MetricsPage | undefined {
   if (access === 'off') return undefined
-  const expositions = new Expositions(parts.metrics)
-  const write = async (): Promise<Exposition> => expositions.write(await readGauges(parts))
+  const write = async () => writeExposition({ ...parts.metrics.series, ...(await readGauges(parts)) })
   let known: { readonly at: number; readonly page: Promise<Exposition> } | undefined
   return {
     isOpen: access === 'open',
@@ -59,22 +56,22 @@ export function openMetricsPage(access: Config['metrics'], parts: PageParts): Me
   }
 }
 
-async function readGauges({ db, clock, engine, isOverloaded }: PageParts): Promise<Gauge[]> {
+async function readGauges({ db, clock, engine, isOverloaded }: PageParts): Promise<Record<string, Series>> {
   const store = await countStore(db, clock)
-  const values: Partial<Record<keyof typeof gauges, Values>> = {
+  const values: GaugeValues = {
     ...store,
     rouse_store_up: [[store ? 1 : 0]],
     rouse_wake_runs: [[engine.runCount]],
     rouse_overloaded: [[isOverloaded() ? 1 : 0]],
   }
-  return Object.entries(gauges).map(([name, about]) => {
-    const samples = values[name as keyof typeof gauges] ?? []
-    return { name, ...about, samples: samples.map(([value, ...words]) => ({ value, words })) }
+  const read = Object.entries(gauges).map(([name, { help, labels }]) => {
+    return [name, gauge(help, labels, values[name as keyof typeof gauges] ?? [])]
   })
+  return Object.fromEntries(read)
 }
 
 /** Undefined where the store does not answer in time: the other figures are wanted then. */
-async function countStore(db: Database, clock: Clock): Promise<StoreValues | undefined> {
+async function countStore(db: Database, clock: Clock): Promise<GaugeValues | undefined> {
   const over = new AbortController()
   try {
     return await Promise.race([
@@ -88,7 +85,7 @@ async function countStore(db: Database, clock: Clock): Promise<StoreValues | und
   }
 }
 
-async function readStore(db: Database, now: number): Promise<StoreValues> {
+async function readStore(db: Database, now: number): Promise<GaugeValues> {
   const [{ all, due }, live, gates, bytes] = await Promise.all([
     countSubscriptions(db, now),
     countLiveSessions(db),
@@ -109,4 +106,4 @@ async function readStore(db: Database, now: number): Promise<StoreValues> {
   }
 }
 
-type StoreValues = Readonly<Partial<Record<keyof typeof gauges, Values>>>
+type GaugeValues = Readonly<Partial<Record<keyof typeof gauges, readonly GaugeValue[]>>>

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import type { Cleanup } from '../lib/cleanup.ts'
 import { readVersion } from '../lib/version.ts'
 import type { Logger } from '../logger/logger.ts'

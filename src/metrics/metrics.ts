@@ -1,5 +1,4 @@
-import { Counter, type Sample } from './counter.ts'
-import { Histogram } from './histogram.ts'
+import { Counter, Histogram } from './series.ts'
 
 /** Seconds: from a tenth of a commit on a fast disk to what a client no longer waits for. */
 const callBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -23,93 +22,74 @@ export interface AttemptFacts {
 }
 
 /**
- * The counts of the gateway: plain numbers in memory, whoever reads them. Every series has a bounded number of labels, and no label is a
- * name, an id or a word of a peer.
+ * The counts of the gateway: plain numbers in memory. Every series has a bounded number of labels, and no label is a name, an id or a
+ * word of a peer.
  */
 export class Metrics {
-  readonly #acceptSeconds = new Histogram(callBounds, ['surface'])
-  readonly #commitSeconds = new Histogram(callBounds)
-  readonly #commitWriters = new Histogram(countBounds)
-  readonly #events = new Counter(['type'], ['wake.failed', 'subscription.degraded', 'subscription.recovered'])
-  readonly #wakeSeconds = new Histogram(wakeBounds, ['target', 'form'])
-  readonly #wakeEvents = new Histogram(countBounds)
-  readonly #attempts = new Counter(['target', 'outcome'])
-  readonly #refusals = new Counter(['code', 'limit'])
-  readonly #pulses = new Counter(['mode'], ['heartbeat', 'nudge'])
-  readonly #recoveries = new Counter(['mode', 'change'], recoveries)
-
   /** The series by name. */
-  readonly series: Readonly<Record<string, Series>> = {
-    rouse_accept_seconds: {
-      help: 'A message from its call to the moment when it is durable',
-      values: this.#acceptSeconds,
-    },
-    rouse_commit_seconds: {
-      help: 'A group of writers from its first statement to the disk',
-      values: this.#commitSeconds,
-    },
-    rouse_commit_writers: { help: 'Writers that shared a commit', values: this.#commitWriters },
-    rouse_events_total: { help: 'Events that this gateway appended to logs', values: this.#events },
-    rouse_wake_seconds: {
-      help: 'A delivered wake from the append of its first event to the answer of its receiver, with the window of a digest',
-      values: this.#wakeSeconds,
-    },
-    rouse_wake_events: {
-      help: 'Events in a delivered wake; the sum less the count is what coalescing has saved',
-      values: this.#wakeEvents,
-    },
-    rouse_wake_attempts_total: {
-      help: 'Attempts at wakes and push notifications, retries included',
-      values: this.#attempts,
-    },
-    rouse_refusals_total: { help: 'Calls that were refused because of a limit', values: this.#refusals },
-    rouse_pulses_total: { help: 'Wakes without mail: nudges and heartbeats', values: this.#pulses },
-    rouse_recoveries_total: { help: 'Nudges and restarts: ordered, and what became of them', values: this.#recoveries },
+  readonly series = {
+    rouse_accept_seconds: new Histogram('A message from its call to the moment when it is durable', callBounds, [
+      'surface',
+    ]),
+    rouse_commit_seconds: new Histogram('A group of writers from its first statement to the disk', callBounds),
+    rouse_commit_writers: new Histogram('Writers that shared a commit', countBounds),
+    rouse_events_total: new Counter(
+      'Events that this gateway appended to logs',
+      ['type'],
+      ['wake.failed', 'subscription.degraded', 'subscription.recovered'],
+    ),
+    rouse_wake_seconds: new Histogram(
+      'A delivered wake from the append of its first event to the answer of its receiver, with the window of a digest',
+      wakeBounds,
+      ['target', 'form'],
+    ),
+    rouse_wake_events: new Histogram(
+      'Events in a delivered wake; the sum less the count is what coalescing has saved',
+      countBounds,
+    ),
+    rouse_wake_attempts_total: new Counter('Attempts at wakes and push notifications, retries included', [
+      'target',
+      'outcome',
+    ]),
+    rouse_refusals_total: new Counter('Calls that were refused because of a limit', ['code', 'limit']),
+    rouse_pulses_total: new Counter('Wakes without mail: nudges and heartbeats', ['mode'], ['heartbeat', 'nudge']),
+    rouse_recoveries_total: new Counter(
+      'Nudges and restarts: ordered, and what became of them',
+      ['mode', 'change'],
+      recoveries,
+    ),
   }
 
   /** A message was stored. `ms`: since its call. */
   accepted(surface: 'a2a' | 'mail', ms: number): void {
-    this.#acceptSeconds.observe(ms / 1_000, surface)
+    this.series.rouse_accept_seconds.observe(ms / 1_000, surface)
   }
 
   /** A group of writers is on the disk. `ms`: since its first statement. */
   committed(writers: number, ms: number): void {
-    this.#commitSeconds.observe(ms / 1_000)
-    this.#commitWriters.observe(writers)
+    this.series.rouse_commit_seconds.observe(ms / 1_000)
+    this.series.rouse_commit_writers.observe(writers)
   }
 
   /** Events were committed to a log. */
   appended(events: readonly { readonly type: string; readonly data: Readonly<Record<string, unknown>> }[]): void {
     for (const { type, data } of events) {
-      this.#events.add(type)
-      if (type === 'heartbeat.pulse') this.#pulses.add(String(data.mode))
-      if (type === 'recovery.ordered' || type === 'recovery.ended') this.#recoveries.add(`${data.mode} ${data.change}`)
+      this.series.rouse_events_total.add(type)
+      if (type === 'heartbeat.pulse') this.series.rouse_pulses_total.add(String(data.mode))
+      if (type === 'recovery.ordered' || type === 'recovery.ended')
+        this.series.rouse_recoveries_total.add(`${data.mode} ${data.change}`)
     }
   }
 
   attempted({ target, outcome, eventCount, waitedMs }: AttemptFacts): void {
-    this.#attempts.add(`${target} ${outcome}`)
+    this.series.rouse_wake_attempts_total.add(`${target} ${outcome}`)
     if (outcome !== 'delivered') return
-    this.#wakeSeconds.observe(waitedMs / 1_000, `${target} ${eventCount > 1 ? 'digest' : 'single'}`)
-    this.#wakeEvents.observe(eventCount)
+    this.series.rouse_wake_seconds.observe(waitedMs / 1_000, `${target} ${eventCount > 1 ? 'digest' : 'single'}`)
+    this.series.rouse_wake_events.observe(eventCount)
   }
 
   /** A call was refused. `limit`: the name of the limit; undefined: the code says it. */
   refused(code: string, limit: string | undefined): void {
-    this.#refusals.add(`${code} ${limit ?? code}`)
+    this.series.rouse_refusals_total.add(`${code} ${limit ?? code}`)
   }
-}
-
-/** One series: what it tells, and its values. */
-export interface Series {
-  readonly help: string
-  readonly values: Counter | Histogram
-}
-
-/** A value that is asked for when it is read. */
-export interface Gauge {
-  readonly name: string
-  readonly help: string
-  readonly labels: readonly string[]
-  readonly samples: readonly Sample[]
 }

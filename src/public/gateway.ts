@@ -1,63 +1,9 @@
 import { withSecretFiles } from '../client/secret-files.ts'
-import { envToConfig } from '../config.ts'
+import { type Config, envToConfig } from '../config/config.ts'
 import { once } from '../lib/once.ts'
 
-/** An issuer whose tokens are accepted beside keys. */
-export interface Issuer {
-  readonly issuer: string
-  readonly audience: readonly string[]
-  readonly algorithms: readonly string[]
-  readonly jwksUri?: string | undefined
-  readonly claims: {
-    readonly agent: string
-    readonly project?: string | undefined
-    readonly role?: string | undefined
-    readonly projects?: string | undefined
-    readonly scopes?: string | undefined
-  }
-  readonly projects: readonly string[] | '*'
-}
-
-/** The configuration of a gateway. `configFromEnv` makes one; docs/configuration.md describes each value. */
-export interface Config {
-  readonly http: { readonly host: string; readonly port: number; readonly publicUrl: string | undefined }
-  /** No port: gRPC is off. */
-  readonly grpc: { readonly port: number | undefined; readonly publicTarget: string | undefined }
-  readonly tls: { readonly cert: string; readonly key: string; readonly clientCa: string | undefined } | undefined
-  /** The largest body of a request, in bytes. */
-  readonly bodyMax: number
-  readonly connections: { readonly max: number; readonly perAddress: number }
-  readonly wrongKeysMax: number
-  readonly dataDir: string
-  readonly databaseUrl: string | undefined
-  readonly busUrl: string | undefined
-  readonly adminKeys: readonly string[] | undefined
-  readonly encryptionKeys: readonly string[] | undefined
-  readonly jwtIssuers: readonly Issuer[]
-  readonly webhooks: {
-    readonly allow: readonly string[]
-    readonly timeoutMs: number
-    readonly nameServers: readonly string[] | undefined
-    readonly proxy: string | undefined
-  }
-  readonly retention: {
-    readonly eventsMs: number
-    readonly deliveriesMs: number
-    readonly messagesMs: number
-    readonly auditMs: number
-  }
-  readonly mailArchive: string | undefined
-  readonly trustedProxies: readonly string[]
-  readonly mail: { readonly perMinute: number; readonly stormTurns: number; readonly stormMessages: number }
-  readonly sessions: { readonly timeoutMs: number }
-  /** Events for clients of MCP. `allowsHttp`: those on this machine may give a URL with `http`. */
-  readonly mcpEvents: { readonly isOn: boolean; readonly codes: 'draft' | 'sep'; readonly allowsHttp: boolean }
-  readonly a2a: { readonly blockingTimeoutMs: number }
-  /** The readers of `/metrics`: everybody who reaches it, operators with a key, or nobody. */
-  readonly metrics: 'open' | 'key' | 'off'
-  readonly otlpEndpoint: string | undefined
-  readonly logLevel: string
-}
+export type { Config } from '../config/config.ts'
+export type { JwtIssuer as Issuer } from '../security/jwt-issuers.ts'
 
 /** Where the lines of the log go. */
 export interface Log {

@@ -14,7 +14,12 @@ export function allowedByDefault(host: string, publicUrl: string | undefined): r
 
 /** `none` is an empty list: it closes loopback too while the gateway listens there. */
 export function cidrs(text: string): string[] {
-  return text.toLowerCase() === 'none' ? [] : text.split(/[\s,]+/).filter(Boolean)
+  return text.toLowerCase() === 'none' ? [] : listOf(text)
+}
+
+/** Returns the parts of a text that spaces or commas separate. */
+export function listOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter(Boolean)
 }
 
 /** Throws what to give instead of a URL that no client can use. */
@@ -54,9 +59,13 @@ export function requireProxy(text: string): void {
 }
 
 /** The URL may contain a password, so the error does not repeat it. */
-export function requireRedis(text: string, databaseUrl: string | undefined): void {
+export function requireRedis(text: string): void {
   const protocol = URL.canParse(text) ? new URL(text).protocol : ''
   if (!['redis:', 'rediss:'].includes(protocol)) throw new Error('give a URL such as redis://127.0.0.1:6379.')
-  if (databaseUrl === undefined)
-    throw new Error('the bus connects the gateways of one PostgreSQL: set ROUSE_DATABASE_URL too, or unset this.')
+}
+
+/** Throws what to give instead of a `host:port` that no client can use. */
+export function requireTarget(text: string): void {
+  if (!/^(\[[^\]\s]+\]|[^\s:/]+):\d{1,5}$/.test(text)) throw new Error('give host:port, e.g. rouse.example:443.')
+  if (isWildcardHost(text.slice(0, text.lastIndexOf(':')))) throw new Error('give the host that clients use.')
 }

@@ -1,6 +1,6 @@
 import { SendMessageRequest } from '@a2a-js/sdk'
 import { expect, test } from 'vitest'
-import { envToConfig } from '../../src/config.ts'
+import { envToConfig } from '../../src/config/config.ts'
 import { bearer, rawClient } from '../grpc/raw-client.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'

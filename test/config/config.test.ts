@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { envToConfig } from '../../src/config.ts'
+import { envToConfig } from '../../src/config/config.ts'
 
 test('an empty environment is the default configuration', () => {
   expect(envToConfig({})).toEqual({
@@ -75,6 +75,7 @@ test('the content of a PEM file in the place of its path is refused, and not rep
     ROUSE_TLS_KEY: '-----BEGIN PRIVATE KEY-----\nMIGHAgEAMB',
   })
   expect(message).toContain('ROUSE_TLS_KEY: give the path of the PEM file')
+  expect(message).not.toContain('give both files')
   expect(message).not.toContain('MIGHAgEAMB')
 })
 

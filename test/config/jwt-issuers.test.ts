@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { envToConfig } from '../../src/config.ts'
+import { envToConfig } from '../../src/config/config.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 
 const entry = { issuer: 'https://id.example/realms/team', audience: 'rouse' }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { secretVariables, withSecretFiles } from '../../src/client/secret-files.ts'
-import { envToConfig } from '../../src/config.ts'
+import { envToConfig } from '../../src/config/config.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 
 const root = resolve(import.meta.dirname, '../..')

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { gatewayVariables } from '../../src/cli/operator/unknown-variables.ts'
 import { secretVariables } from '../../src/client/secret-files.ts'
+import { settingList } from '../../src/config/settings.ts'
 import { dataDirectory } from '../support/data-directory.ts'
 
 const unit = readFileSync(new URL('../../deploy/rouse.service', import.meta.url), 'utf8')
@@ -21,7 +21,9 @@ test('the unit starts the gateway on its state directory, as a user of its own',
 })
 
 test('every variable that it names is a setting, and no secret is in it', () => {
-  const settings: readonly string[] = [...gatewayVariables, ...secretVariables.map((name) => `${name}_FILE`)]
+  const settings: readonly string[] = settingList.flatMap(({ name, isSecret }) =>
+    isSecret ? [name, `${name}_FILE`] : [name],
+  )
   const named = [...unit.matchAll(/\b(ROUSE_[A-Z_]+)\b/g)].map(([name]) => name)
   expect(named.filter((name) => !settings.includes(name))).toEqual([])
   expect(named.filter((name) => (secretVariables as readonly string[]).includes(name))).toEqual([])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { envToConfig } from '../../src/config.ts'
+import { envToConfig } from '../../src/config/config.ts'
 import { exposureWarnings } from '../../src/fronts/exposure.ts'
 
 const files = { ROUSE_TLS_CERT: '/cert.pem', ROUSE_TLS_KEY: '/key.pem' }

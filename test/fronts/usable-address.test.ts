@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { envToConfig } from '../../src/config.ts'
+import { envToConfig } from '../../src/config/config.ts'
 import { requireUsableAddress } from '../../src/fronts/ports.ts'
 import { isWildcardHost } from '../../src/security/url-guard.ts'
 import { startGateway } from '../support/gateway.ts'

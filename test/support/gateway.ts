@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { envToConfig } from '../../src/config.ts'
+import { envToConfig } from '../../src/config/config.ts'
 import { createApp, type Gateway, type Overrides } from '../../src/gateway/app.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { silentLogger } from '../../src/logger/logger.ts'

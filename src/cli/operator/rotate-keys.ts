@@ -3,7 +3,7 @@ import { publishAheadSeconds, publishedKeys, rotateCardKeys } from '../../agent-
 import type { LocalAct } from '../../audit/local-acts.ts'
 import { UsageError } from '../../client/failure.ts'
 import type { Printer } from '../../client/printer.ts'
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/config.ts'
 import { keepLocally, loadStoreName, readSecretBox, requirePrivateDirectory } from '../../gateway/key-ring.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { rotateAdminKey } from '../../security/admin-key.ts'

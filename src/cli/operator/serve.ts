@@ -26,7 +26,7 @@ const levels = {
 export async function serve(io: Io, env: Io['env'], print: Printer): Promise<void> {
   keepHeapSmall()
   const [{ envToConfig }, { createApp }, { createLogger }] = await Promise.all([
-    import('../../config.ts'),
+    import('../../config/config.ts'),
     import('../../gateway/app.ts'),
     import('../../logger/create-logger.ts'),
   ])

@@ -13,9 +13,7 @@ interface Row {
 
 /** Every series of Rouse itself. */
 export const rows: readonly Row[] = [
-  ...Object.entries(new Metrics().series).map(([name, { help, values }]) => {
-    return { name, kind: values.kind, labels: values.labels, help }
-  }),
+  ...Object.entries(new Metrics().series).map(([name, { kind, labels, help }]) => ({ name, kind, labels, help })),
   ...Object.entries(gauges).map(([name, { help, labels }]) => ({ name, kind: 'gauge', labels, help })),
 ]
 
@@ -44,9 +42,9 @@ scrape_configs:
 \`\`\`
 
 With \`ROUSE_METRICS=open\` the route needs no key: use that only if nothing but the scraper reaches the port. With \`ROUSE_METRICS=off\` the route does
-not exist. Scrape every gateway. Counting costs the gateway a few additions for each message. The gateway loads the library that writes the page with
-the first scrape, and counts the store at most once a second. A gateway that refuses requests because it has too much work still answers ten scrapes a
-minute of each key.
+not exist. Scrape every gateway. Counting costs the gateway a few additions for each message. The gateway loads the library that reads the figures of
+the process with the first scrape, and counts the store at most once a second. A gateway that refuses requests because it has too much work still
+answers ten scrapes a minute of each key.
 
 [deploy/prometheus/alerts.yml](../deploy/prometheus/alerts.yml) has alert rules, [deploy/grafana/rouse.json](../deploy/grafana/rouse.json) has a
 dashboard, and [operations.md](operations.md#what-to-watch) says what to do.

@@ -1,0 +1,4 @@
+import { writeFileSync } from 'node:fs'
+import { pagePath, renderPage } from './page.ts'
+
+writeFileSync(pagePath, renderPage())
