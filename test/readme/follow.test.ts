@@ -16,6 +16,7 @@ const staying: readonly [RegExp, RegExp][] = [
   [/npm run demo/, /until Ctrl-C/],
   [/^npm start/, /listens|http:\/\/127\.0\.0\.1/],
   [/^npx rouse listen/, /Listening to/],
+  [/&& npx rouse bridge/, /connected/],
 ]
 
 /** The text that the reader sees, where more than success is promised. */
