@@ -9,11 +9,11 @@ export interface PlantedTask {
   readonly configId: string
 }
 
-export async function plantTask({ gateway, donna, receiver }: World): Promise<PlantedTask> {
+export async function plantTask({ gateway, donna, url }: World): Promise<PlantedTask> {
   const { id } = await gateway.send('desk', secret, { key: donna.key })
   const configId = `config-${id}`
   const headers = { 'A2A-Version': '1.0' }
-  const config = { id: configId, url: `${receiver.url}/${secret}` }
+  const config = { id: configId, url: `${url}/${secret}` }
   const path = `/agents/desk/tasks/${id}/pushNotificationConfigs`
   await must(gateway.call('POST', path, config, { key: donna.key, headers }))
   return { taskId: id, configId }
@@ -34,12 +34,12 @@ export const a2aCalls: Record<
   GetTask: (client, { taskId }) => client.getTask({ tenant, id: taskId }),
   ListTasks: (client) =>
     client.listTasks({ tenant, contextId: '', status: 0, pageToken: '', statusTimestampAfter: undefined }),
-  CreateTaskPushNotificationConfig: (client, { taskId }, { receiver }) =>
+  CreateTaskPushNotificationConfig: (client, { taskId }, { url }) =>
     client.createTaskPushNotificationConfig({
       tenant,
       taskId,
       id: `made-${crypto.randomUUID()}`,
-      url: receiver.url,
+      url,
       token: '',
       authentication: undefined,
     }),

@@ -92,9 +92,9 @@ describe('a scope that is missing', () => {
   ])(
     'a push config that comes with a message needs `%s`; without it the message is not sent',
     async (lacks, scopes) => {
-      const { apiKey } = await world.asDonna('POST', '/v1/agents/donna/keys', { scopes })
+      const { apiKey } = await world.asOwner('POST', '/v1/agents/donna/keys', { scopes })
       const before = await world.heads()
-      const config = { taskPushNotificationConfig: { id: 'c', url: world.receiver.url } }
+      const config = { taskPushNotificationConfig: { id: 'c', url: world.url } }
       for (const dialect of dialects) {
         const client = await connect(world.gateway, desk, String(apiKey), dialect)
         const sent = client.sendMessage(saying('hello', {}, { returnImmediately: true, ...config }))

@@ -5,7 +5,7 @@ import { isAllOfDonna, strangers, type Who } from './world.ts'
 export type Expected = 'ok' | 'unauthenticated' | 'forbidden' | 'hidden'
 
 /** The rule of the table. `hidden` is refused where the row is read, as forbidden or as not found. */
-export function expected(row: Operation, who: Who, { atHome }: RestCase): Expected {
+export function expected(row: Operation, who: Who, { atHome }: Pick<RestCase, 'atHome'>): Expected {
   if (strangers.includes(who)) return 'unauthenticated'
   if (who === 'operator') return row.operator === 'never' ? 'forbidden' : row.operator === 'own' ? 'hidden' : 'ok'
   if (who === 'viewer' || who === 'manager' || who === 'manager elsewhere') return expectedOfOperator(row, who, atHome)

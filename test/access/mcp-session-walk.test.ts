@@ -20,7 +20,7 @@ function expectedOf(method: 'GET' | 'DELETE', who: Who) {
   const operation = mcpOperations.find(({ route }) => route === `${method} /mcp`)!
   // A row of MCP is about a session of the caller, and every key may have one.
   if (operation.scope === 'any') return strangers.includes(who) ? 'unauthenticated' : 'ok'
-  return expected(operation, who, { plant: async () => ({ path: '' }), atHome: true })
+  return expected(operation, who, { atHome: true })
 }
 
 test('every method of MCP is walked', () => {

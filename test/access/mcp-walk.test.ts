@@ -58,7 +58,7 @@ test('send_task is done for those who may send to the agent', async () => {
 })
 
 test('wait_for_messages is for keys that get mail', async () => {
-  await world.asDonna('POST', '/v1/sessions', { surface: 'test' })
+  await world.asOwner('POST', '/v1/sessions', { surface: 'test' })
   // mike, gina and zoe are agents with all scopes: they may wait for their own.
   for (const who of everybody.filter((one) => !['mike', 'gina', 'zoe'].includes(one))) {
     const answer = await callTool(world.gateway, world.keyOf(who), 'wait_for_messages', { timeoutSeconds: 1 })

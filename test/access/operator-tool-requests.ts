@@ -19,10 +19,10 @@ export const operatorToolCases: readonly ToolCase[] = [
     subscriptionId,
     ...body,
   })),
-  like('subscription_write', 'subscription.replay', (subscriptionId, body) => ({
+  like('subscription_write', 'subscription.replay', (subscriptionId) => ({
     action: 'replay',
     subscriptionId,
-    ...body,
+    failedSince: '2026-01-01T00:00:00.000Z',
   })),
   like('subscription_write', 'subscription.test', (subscriptionId) => ({ action: 'test', subscriptionId })),
   own('recovery_write', 'gate.change', { action: 'gate', reason: 'r' }),

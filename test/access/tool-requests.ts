@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { type PlantedRequest, restCases } from './rest-requests.ts'
+import { restCases } from './rest-requests.ts'
 import type { World } from './world.ts'
 
 /** A call of a tool that does what a row of the access table says. */
@@ -21,7 +21,7 @@ export function like(
   part = 3,
 ): ToolCase {
   const plant = async (world: World) => {
-    const { path, body }: PlantedRequest = await restCases[row]!.plant(world)
+    const { path, body } = await restCases[row]!.plant(world)
     return make(decodeURIComponent(path.split('?')[0]!.split('/')[part] ?? ''), (body ?? {}) as JsonObject)
   }
   return { tool, row, ...(restCases[row]!.atHome ? { atHome: true as const } : {}), plant }

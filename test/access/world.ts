@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { type Scope, scopes } from '../../src/words/callers.ts'
 import { startTrusting } from '../identity/trusting.ts'
+import type { Stage } from '../requests/plants.ts'
 import { type Answer, liftRates, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startIssuer } from '../support/issuer.ts'
-import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
 /**
@@ -58,16 +59,13 @@ export const projectSecret = 'CANARY-of-the-project'
 type Heads = Readonly<Record<string, number>>
 
 /** A gateway with everything that donna has in it, and one key for each who calls. */
-export interface World extends AsyncDisposable {
+export interface World extends AsyncDisposable, Stage {
   readonly gateway: TestGateway
-  readonly receiver: Receiver
   readonly donna: TestAgent
   readonly mike: TestAgent
   keyOf(who: Who): string | null
   /** Another token of donna, by the same issuer. */
   newToken(): Promise<string>
-  /** As donna; throws unless it succeeds. */
-  asDonna(method: string, path: string, body?: unknown): Promise<JsonObject>
   /** The log heads of both projects. */
   heads(): Promise<Heads>
   /** The events that callers have appended since. */
@@ -118,14 +116,22 @@ export async function startWorld(): Promise<World> {
     const made = gateway.call('POST', '/v1/agents/donna/keys', { label: secret, scopes: [scope] }, { key: donna.key })
     keys.set(`donna, ${scope} only`, String((await must(made)).apiKey))
   }
+  const asOperator: Stage['asOperator'] = (method, path, body, headers = {}) =>
+    must(gateway.call(method, path, body, { headers }))
   return {
     gateway,
-    receiver,
     donna,
     mike,
+    handle: 'donna',
+    project: 'default',
+    other: 'default:mike',
+    text: secret,
+    url: receiver.url,
+    asOperator,
+    asSender: asOperator,
     keyOf: (who) => keys.get(who)!,
     newToken,
-    asDonna: (method, path, body) => must(gateway.call(method, path, body, { key: donna.key })),
+    asOwner: (method, path, body) => must(gateway.call(method, path, body, { key: donna.key })),
     async heads() {
       const heads: Record<string, number> = {}
       for (const project of projects) heads[project] = (await readLog(gateway, project, 'limit=1')).lastLogId

@@ -2,30 +2,17 @@ import type { TestAgent } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
-import { inWorld, type World } from './exchange.ts'
-import { ask, done, get, rest } from './rest-requests.ts'
+import { inOffice, type Office } from './exchange.ts'
+import { ask, done, plain, rest } from './rest-requests.ts'
 import { together } from './together.ts'
 
-interface Scene extends World {
-  readonly donna: TestAgent
-  readonly lola: TestAgent
-}
-
 /** The log: a page of it, and a stream that has an event of every type. */
-export const eventCases = together<Scene>(
-  (play) =>
-    inWorld(
-      async (world) => {
-        const donna = await world.gateway.addAgent('@donna')
-        await play({ ...world, donna, lola: await world.gateway.addAgent('@lola') })
-      },
-      {},
-      { ROUSE_STORM_TURNS: '3' },
-    ),
+export const eventCases = together<Office>(
+  (play) => inOffice(play, { ROUSE_STORM_TURNS: '3' }),
   [
     rest('events/page', 'A page of the log: that of a new tenant.', async ({ gateway }) => {
       await done(gateway, ask('POST', '/v1/projects', { project: 'web' }))
-      return { ...get('/v1/events?since=0'), headers: { 'Rouse-Project': 'web' } }
+      return { ...plain('GET /v1/events'), headers: { 'Rouse-Project': 'web' } }
     }),
     rest(
       'events/stream',
@@ -38,7 +25,7 @@ export const eventCases = together<Scene>(
         const end = () => done(gateway, ask('DELETE', `/v1/operator-keys/${keyId}`))
         const headers = { accept: 'text/event-stream' }
         return {
-          ...get('/v1/events?since=0'),
+          ...plain('GET /v1/events'),
           key: operatorKey!,
           headers,
           meanwhile: [['event: mail.rate_limited', end]],
@@ -49,7 +36,7 @@ export const eventCases = together<Scene>(
 )
 
 /** Acts one after the other: the log is in this order. */
-const acts: ((scene: Scene) => Promise<unknown>)[] = [
+const acts: ((scene: Office) => Promise<unknown>)[] = [
   ofAgents,
   ofSessions,
   ofMail,
@@ -60,7 +47,7 @@ const acts: ((scene: Scene) => Promise<unknown>)[] = [
   ofLimits,
 ]
 
-async function ofAgents({ gateway, lola }: Scene): Promise<void> {
+async function ofAgents({ gateway, lola }: Office): Promise<void> {
   await done(gateway, ask('PATCH', '/v1/projects/default', { limits: { agents: 20 } }))
   await done(gateway, ask('PATCH', '/v1/agents/lola', { description: 'Plans the work.' }, lola))
   const { keyId } = await done(gateway, ask('POST', '/v1/agents/lola/keys', {}))
@@ -72,13 +59,13 @@ async function ofAgents({ gateway, lola }: Scene): Promise<void> {
   await done(gateway, ask('DELETE', '/v1/agents/mike'))
 }
 
-async function ofSessions({ gateway, donna }: Scene): Promise<void> {
+async function ofSessions({ gateway, donna }: Office): Promise<void> {
   await done(gateway, ask('POST', '/v1/sessions', { surface: 'codex' }, donna))
   const { sessionId } = await done(gateway, ask('POST', '/v1/sessions', { surface: 'cursor' }, donna))
   await done(gateway, ask('DELETE', `/v1/sessions/${sessionId}`, undefined, donna))
 }
 
-async function ofMail({ gateway, donna, lola }: Scene): Promise<void> {
+async function ofMail({ gateway, donna, lola }: Office): Promise<void> {
   for (const statuses of [['seen', 'acked', 'resolved'], ['superseded']]) {
     const { messageId } = await done(gateway, ask('POST', '/v1/messages', { to: '@donna', subject: 'Tests?' }, lola))
     for (const status of statuses) {
@@ -87,7 +74,7 @@ async function ofMail({ gateway, donna, lola }: Scene): Promise<void> {
   }
 }
 
-async function ofTasks({ gateway, donna, lola }: Scene): Promise<void> {
+async function ofTasks({ gateway, donna, lola }: Office): Promise<void> {
   const { id } = await gateway.send('@donna', 'Please review PR 7', { key: lola.key })
   const configs = `/agents/donna/tasks/${id}/pushNotificationConfigs`
   const headers = { 'A2A-Version': '1.0' }
@@ -98,7 +85,7 @@ async function ofTasks({ gateway, donna, lola }: Scene): Promise<void> {
   await done(gateway, ask('POST', `/v1/tasks/${id}/artifacts`, { artifact }, donna))
 }
 
-async function ofClaims({ gateway, clock, lola }: Scene): Promise<void> {
+async function ofClaims({ gateway, clock, lola }: Office): Promise<void> {
   const ref = 'issue-42'
   await done(gateway, ask('POST', '/v1/claims', { ref }, lola))
   await done(gateway, ask('POST', '/v1/claims/handoff', { ref, to: '@donna' }, lola))
@@ -107,7 +94,7 @@ async function ofClaims({ gateway, clock, lola }: Scene): Promise<void> {
   await done(gateway, ask('DELETE', '/v1/claims', { ref }, lola))
 }
 
-async function ofSubscriptions({ gateway, donna, lola }: Scene): Promise<void> {
+async function ofSubscriptions({ gateway, donna, lola }: Office): Promise<void> {
   await using receiver = await startReceiver(413)
   const { id } = await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME', startFrom: 'now' })
   const path = `/v1/wake-subscriptions/${id}`
@@ -135,7 +122,7 @@ async function ofSubscriptions({ gateway, donna, lola }: Scene): Promise<void> {
   await done(gateway, ask('DELETE', path, undefined, donna))
 }
 
-async function ofStreams({ gateway, donna, lola }: Scene): Promise<void> {
+async function ofStreams({ gateway, donna, lola }: Office): Promise<void> {
   const request = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', startFrom: 'now' }
   const { subscriptionId } = await done(gateway, ask('POST', '/v1/wake-subscriptions', request, donna))
   await using reader = await readWakes(gateway, donna, [subscriptionId!], ['append-only'])
@@ -146,7 +133,7 @@ async function ofStreams({ gateway, donna, lola }: Scene): Promise<void> {
 }
 
 /** Two agents that answer each other without end, and one that sends more than it may. */
-async function ofLimits({ gateway, donna, lola }: Scene): Promise<void> {
+async function ofLimits({ gateway, donna, lola }: Office): Promise<void> {
   const send = (to: string, { key }: TestAgent) =>
     gateway.call('POST', '/v1/messages', { to, subject: 'Thanks!' }, { key })
   for (let n = 0; n < 3; n++) {
@@ -157,6 +144,6 @@ async function ofLimits({ gateway, donna, lola }: Scene): Promise<void> {
   await send('@operator', donna)
 }
 
-async function head({ gateway }: Pick<Scene, 'gateway'>): Promise<number> {
+async function head({ gateway }: Pick<Office, 'gateway'>): Promise<number> {
   return (await gateway.call('GET', '/v1/events?limit=1')).body.lastLogId
 }

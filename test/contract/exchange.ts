@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import type { Overrides } from '../../src/gateway/app.ts'
+import type { JsonObject } from '../../src/lib/json.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { type Files, pretty } from './fixture.ts'
 import { createPlaceholders } from './placeholders.ts'
 
@@ -45,6 +46,24 @@ export async function inWorld<T>(
   }
   await using gateway = await startGateway({ env, overrides: { clock, random: () => 0, ...more } })
   return await act({ gateway, clock })
+}
+
+/** A world with two agents. */
+export interface Office extends World {
+  readonly donna: TestAgent
+  readonly lola: TestAgent
+}
+
+export function inOffice<T>(
+  act: (office: Office) => Promise<T>,
+  settings: Record<string, string> = {},
+  fields: JsonObject = {},
+): Promise<T> {
+  const open = async (world: World) => {
+    const donna = await world.gateway.addAgent('@donna', fields)
+    return act({ ...world, donna, lola: await world.gateway.addAgent('@lola') })
+  }
+  return inWorld(open, {}, settings)
 }
 
 /** Makes the request that `arrange` asks for, and writes both halves down. `more`: for a gateway that is not as usual. */

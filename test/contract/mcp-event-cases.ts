@@ -1,12 +1,9 @@
 import { eventsEnv, secret, startCallback } from '../fronts/mcp/events/rpc.ts'
-import type { TestAgent } from '../support/gateway.ts'
-import { inWorld, type World } from './exchange.ts'
-import { ask, done, get, rest } from './rest-requests.ts'
+import { inOffice, type Office } from './exchange.ts'
+import { ask, done, plain, rest } from './rest-requests.ts'
 import { together } from './together.ts'
 
-interface Scene extends World {
-  readonly donna: TestAgent
-  readonly lola: TestAgent
+interface Scene extends Office {
   /** Of a receiver that sends challenges back. */
   readonly url: string
 }
@@ -31,25 +28,19 @@ const method = (folder: string, shows: string, name: string, paramsOf: (scene: S
 
 export const mcpEventCases = together<Scene>(
   (play) =>
-    inWorld(
-      async (world) => {
-        await using callback = await startCallback()
-        const donna = await world.gateway.addAgent('@donna')
-        const lola = await world.gateway.addAgent('@lola')
-        await play({ ...world, donna, lola, url: callback.url })
-      },
-      {},
-      eventsEnv,
-    ),
+    inOffice(async (office) => {
+      await using callback = await startCallback()
+      await play({ ...office, url: callback.url })
+    }, eventsEnv),
   [
     rest('events-of-mcp/types', 'The types of events that an agent may subscribe to.', ({ donna }) =>
-      get('/v1/event-types', donna),
+      plain('GET /v1/event-types', donna),
     ),
     rest('events-of-mcp/subscribe', 'The receiver has sent its challenge back.', ({ donna, url }) =>
-      ask('POST', '/v1/event-subscriptions', { ...choice, url, secret, cursor: null }, donna),
+      plain('POST /v1/event-subscriptions', donna, { callback: url }),
     ),
     rest('events-of-mcp/subscribed', 'The same subscription among those of its agent.', ({ donna }) =>
-      get('/v1/wake-subscriptions', donna),
+      plain('GET /v1/wake-subscriptions', donna),
     ),
     rest('events-of-mcp/poll', 'An event of the log as a poll has it.', async ({ gateway, donna, lola }) => {
       const { cursor } = await done(gateway, ask('POST', '/v1/event-types/poll', choice, donna))
@@ -57,7 +48,9 @@ export const mcpEventCases = together<Scene>(
       return ask('POST', '/v1/event-types/poll', { ...choice, cursor }, donna)
     }),
     rest('events-of-mcp/end', 'The client wants no more.', ({ donna, url }) =>
-      ask('POST', '/v1/event-subscriptions/end', { ...choice, url }, donna),
+      plain('POST /v1/event-subscriptions/end', donna, {
+        callback: url,
+      }),
     ),
     rest('events-of-mcp/not-verified', 'Nobody answers the challenge.', ({ donna }) =>
       ask('POST', '/v1/event-subscriptions', { ...choice, url: 'http://127.0.0.1:9/', secret }, donna),

@@ -8,23 +8,14 @@ import type { TestAgent } from '../support/gateway.ts'
 import { besideStore } from '../support/store.ts'
 import { inWorld, type World } from './exchange.ts'
 import { type FixtureCase, pretty } from './fixture.ts'
-import { ask, done, get, rest } from './rest-requests.ts'
+import { ask, done, plain, rest } from './rest-requests.ts'
 import { together } from './together.ts'
 
 interface Scene extends World {
   readonly donna: TestAgent
 }
 
-const account = {
-  startedAt: '2026-04-26T09:00:00.000Z',
-  starts: 2,
-  lastAcceptAt: '2026-04-26T09:59:00.000Z',
-  lastSweepAt: '2026-04-26T09:59:59.000Z',
-  late: [{ step: 'wake', count: 1 }],
-  restart: 'proven',
-  harness: 'codex',
-  seen: false,
-}
+const ofDonna = { handle: 'donna' }
 
 /** As the checker orders a restart, which takes it twelve minutes. */
 const order = `update recovery set epoch = 1, mode = 'restart', since = ?, evidence = '{}', acted_for = 'x', acts = ?`
@@ -37,53 +28,49 @@ const recoveryExchanges = together<Scene>(
     }),
   [
     rest('turns/begin', 'A program of the agent asks before it begins a turn for a wake.', ({ donna }) =>
-      ask('POST', '/v1/turns', { eventId: '01J00000000000000000000000', route: 'codex' }, donna),
+      plain('POST /v1/turns', donna),
     ),
-    rest('turns/list', 'The account of turns.', () => get('/v1/turns?agent=donna')),
+    rest('turns/list', 'The account of turns.', () => plain('GET /v1/turns', undefined, ofDonna)),
     rest('turns/end', 'The turn has ended, and its harness says what it cost.', async ({ gateway, donna }) => {
       const { body } = await gateway.call('GET', '/v1/turns?agent=donna')
-      const cost = { model: 'some-model', inputTokens: 12_000, outputTokens: 300 }
-      return ask('POST', `/v1/turns/${body.turns[0].turnId}/end`, { outcome: 'completed', cost }, donna)
+      return plain('POST /v1/turns/:id/end', donna, { turn: body.turns[0].turnId })
     }),
-    rest('recovery/gate', 'What recovery may do in a new project.', () => get('/v1/gate')),
+    rest('recovery/gate', 'What recovery may do in a new project.', () => plain('GET /v1/gate')),
     rest(
       'recovery/gate-change',
       'The operator lets bridges start the harness of one agent anew.',
       async ({ gateway }) => {
         await done(gateway, ask('PATCH', '/v1/gate', { restarts: 'enabled' }))
-        const change = { agent: '@donna', restarts: 'enabled', reason: 'tonight', settings: { restartsPerHour: 2 } }
-        return ask('PATCH', '/v1/gate', change)
+        const { body, ...change } = plain('PATCH /v1/gate')
+        return { ...change, body: { agent: '@donna', ...(body as object) } }
       },
     ),
     rest(
       'recovery/account',
       'A bridge gives account of itself; there is an order for it.',
       async ({ gateway, clock, donna }) => {
-        await done(gateway, ask('PUT', '/v1/recovery/bridge', account, donna))
+        await done(gateway, plain('PUT /v1/recovery/bridge', donna))
         await besideStore(gateway.dataDir, order, clock.now(), JSON.stringify([{ mode: 'restart', at: clock.now() }]))
-        return ask('PUT', '/v1/recovery/bridge', account, donna)
+        return plain('PUT /v1/recovery/bridge', donna)
       },
     ),
-    rest('recovery/begin', 'The bridge begins it.', ({ donna }) =>
-      ask('POST', '/v1/recovery/acts', { epoch: 1 }, donna),
-    ),
-    rest('recovery/list', 'The restart is in flight.', () => get('/v1/recovery')),
+    rest('recovery/begin', 'The bridge begins it.', ({ donna }) => plain('POST /v1/recovery/acts', donna)),
+    rest('recovery/list', 'The restart is in flight.', () => plain('GET /v1/recovery')),
     rest('recovery/report', 'The start has failed.', ({ donna }) =>
-      ask('POST', '/v1/recovery/acts/1/report', { outcome: 'failed', detail: 'exit code 1' }, donna),
+      plain('POST /v1/recovery/acts/:epoch/report', donna, {
+        epoch: '1',
+      }),
     ),
     rest('recovery/heartbeat', 'No route has proved itself, so the agent depends on the heartbeat.', () =>
-      get('/v1/heartbeat'),
+      plain('GET /v1/heartbeat'),
     ),
     rest('recovery/park', 'The harness of an agent is at its usage limit.', ({ donna }) =>
-      ask(
-        'PUT',
-        '/v1/parked',
-        { until: '2026-04-26T14:00:00.000Z', reason: 'usage-limit', detail: 'five hours' },
-        donna,
-      ),
+      plain('PUT /v1/parked', donna, {
+        later: '2026-04-26T14:00:00.000Z',
+      }),
     ),
-    rest('recovery/parked', 'Until when, and why.', () => get('/v1/parked?agent=donna')),
-    rest('recovery/unpark', 'A person ends it.', () => ask('DELETE', '/v1/parked?agent=donna')),
+    rest('recovery/parked', 'Until when, and why.', () => plain('GET /v1/parked', undefined, ofDonna)),
+    rest('recovery/unpark', 'A person ends it.', () => plain('DELETE /v1/parked', undefined, ofDonna)),
   ],
 )
 

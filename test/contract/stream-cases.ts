@@ -2,26 +2,17 @@ import type { TestAgent } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
 import { openWakeSocket } from '../support/wake-socket.ts'
-import { inWorld, type Request, type World } from './exchange.ts'
+import { inOffice, type Office, type Request } from './exchange.ts'
 import { type Files, pretty } from './fixture.ts'
 import { createPlaceholders } from './placeholders.ts'
-import { ask, done, get, rest } from './rest-requests.ts'
+import { ask, done, plain, rest } from './rest-requests.ts'
 import { together } from './together.ts'
-
-interface Scene extends World {
-  readonly donna: TestAgent
-  readonly lola: TestAgent
-}
 
 const stream = '/v1/wake-stream'
 
 /** Both forms of `/v1/wake-stream`, and the receipts. */
-export const streamCases = together<Scene>(
-  (play) =>
-    inWorld(async (world) => {
-      const donna = await world.gateway.addAgent('@donna')
-      await play({ ...world, donna, lola: await world.gateway.addAgent('@lola') })
-    }),
+export const streamCases = together<Office>(
+  (play) => inOffice(play),
   [
     rest('wake-stream/wake', 'A wake, and the end of the stream: its only subscription was removed.', async (scene) => {
       const id = await subscribe(scene)
@@ -52,28 +43,23 @@ export const streamCases = together<Scene>(
       async (scene) => {
         const id = await subscribe(scene)
         await using _reader = await readWakes(scene.gateway, scene.donna, [id], ['append-only'])
-        const receipt = { eventId: await wakeOf(scene, id), step: 'held', source: 'codex', detail: 'turn_active' }
-        return ask('POST', `${stream}/receipts`, [receipt], scene.donna)
+        return plain('POST /v1/wake-stream/receipts', scene.donna, { wake: await wakeOf(scene, id) })
       },
     ),
   ],
 )
 
-async function subscribe({ gateway, donna }: Scene): Promise<string> {
+async function subscribe({ gateway, donna }: Office): Promise<string> {
   const request = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', startFrom: 'now' }
   const metadata = { harnessTargetMetadata: { coalesceWindow: 0 } }
   return (await done(gateway, ask('POST', '/v1/wake-subscriptions', { ...request, ...metadata }, donna)))
     .subscriptionId!
 }
 
-const opened = (id: string, key: string): Request => ({
-  ...get(`${stream}?subscription=${id}&capabilities=append-only`),
-  key,
-  headers: { accept: 'text/event-stream' },
-})
+const opened = (id: string, key: string): Request => plain('GET /v1/wake-stream', { key }, { reader: id })
 
 /** Sends mail, and returns the id of its wake once that is on the stream. */
-async function wakeOf({ gateway, lola }: Scene, id: string): Promise<string> {
+async function wakeOf({ gateway, lola }: Office, id: string): Promise<string> {
   await done(gateway, ask('POST', '/v1/messages', { to: '@donna', subject: 'Lunch?' }, lola))
   const [{ eventId }] = await until(
     async () => (await gateway.call('GET', `/v1/wake-subscriptions/${id}/deliveries`)).body.deliveries,
@@ -82,11 +68,11 @@ async function wakeOf({ gateway, lola }: Scene, id: string): Promise<string> {
   return eventId
 }
 
-function report({ gateway, donna }: Scene, eventId: string, receipt: object) {
+function report({ gateway, donna }: Office, eventId: string, receipt: object) {
   return done(gateway, ask('POST', `${stream}/receipts`, [{ eventId, ...receipt }], donna))
 }
 
-async function socket(scene: Scene): Promise<Files> {
+async function socket(scene: Office): Promise<Files> {
   const { gateway, donna, lola } = scene
   const id = await subscribe(scene)
   using reader = await openWakeSocket(gateway, donna, [id])

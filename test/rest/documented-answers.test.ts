@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { openTable, restTable } from '../../src/fronts/rest/table.ts'
+import { eventTypes } from '../../src/words/events.ts'
+import { openNotes } from '../openapi/notes.ts'
 import { startGateway } from '../support/gateway.ts'
 
 const page = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8')
@@ -27,3 +30,23 @@ test('the examples of docs/api.md have the fields that a task and a message have
 })
 
 const allIn = (names: Set<string>) => (fields: string[]) => fields.every((field) => names.has(field))
+
+/** The routes that docs/api.md names: `GET|PATCH /v1/a · DELETE` has three, `GET /v1/a[/{id}]` two. */
+function namedRoutes(): string[] {
+  let path = ''
+  return [...page.matchAll(/((?:GET|POST|PUT|PATCH|DELETE)(?:\|[A-Z]+)*)(?: +(\/[^\s?`]*))?/g)].flatMap(
+    ([, methods, at]) => {
+      path = at ?? path
+      const paths = [path.replace(/\[.*\]/, ''), path.replace(/[[\]]/g, '')]
+      return methods!.split('|').flatMap((method) => paths.map((one) => `${method} ${one}`))
+    },
+  )
+}
+
+test('docs/api.md names every route that programs call, and every type of event', () => {
+  const open = openTable.routes.filter(({ route }) => openNotes[route as keyof typeof openNotes] !== null)
+  const routes = [...restTable.routes, ...open].map(({ route }) => route.replace(/:(\w+)/g, '{$1}'))
+  const named = namedRoutes()
+  expect(routes.filter((route) => !named.includes(route))).toEqual([])
+  expect(Object.keys(eventTypes).filter((type) => !page.includes(`\`${type}\``))).toEqual([])
+})

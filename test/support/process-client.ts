@@ -17,7 +17,12 @@ export interface ProcessAgent {
 export interface ProcessClient {
   readonly url: string
   readonly adminKey: string
-  call(method: string, path: string, body?: unknown, options?: { key?: string }): Promise<ProcessAnswer>
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: { key?: string; headers?: Record<string, string> },
+  ): Promise<ProcessAnswer>
   addAgent(handle: string): Promise<ProcessAgent>
   /** An `a2a-webhook` subscription with window 0 unless the metadata says otherwise. */
   subscribe(
@@ -50,8 +55,8 @@ export function connectClient(url: string, adminKey: string): ProcessClient {
       body: answer.text === '' ? undefined : JSON.parse(answer.text),
     }
   }
-  const call: ProcessClient['call'] = (method, path, body, { key = adminKey } = {}) =>
-    request(method, path, body, { authorization: `Bearer ${key}` })
+  const call: ProcessClient['call'] = (method, path, body, { key = adminKey, headers = {} } = {}) =>
+    request(method, path, body, { authorization: `Bearer ${key}`, ...headers })
 
   return {
     url,

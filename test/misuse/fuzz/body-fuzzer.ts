@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { filled, filledJson } from '../../requests/words.ts'
 import { hasEvent, silenceMs } from './beginning.ts'
 import { bodyForms } from './body-forms.ts'
 import type { Dice } from './hostile-values.ts'
 import { httpOperations } from './http-operations.ts'
-import { filled, filledJson, type Operation } from './operation.ts'
+import type { Operation } from './operation.ts'
 import type { Shot } from './shot.ts'
 import { idsFor, type World } from './world.ts'
 

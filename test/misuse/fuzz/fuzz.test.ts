@@ -116,7 +116,7 @@ function faultOf(shot: Shot, canary: string): string | undefined {
   const isDocument = /^\{\s*"openapi"/.test(shot.answer)
   if (shot.status < 300 && !isDocument && /Internal error|"code":-32603/.test(shot.answer)) return 'an internal error'
   if (shot.answer.includes(canary)) return 'data of somebody else'
-  const patience = shot.what === 'test' ? hangMs + webhookMs * 2 : hangMs
+  const patience = shot.what === 'subscription.test' ? hangMs + webhookMs * 2 : hangMs
   return shot.ms > patience ? 'a hang' : undefined
 }
 

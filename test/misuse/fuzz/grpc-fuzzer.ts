@@ -1,10 +1,10 @@
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { filledJson } from '../../requests/words.ts'
 import { type GrpcOperation, grpcOperations } from './grpc-operations.ts'
 import type { Dice } from './hostile-values.ts'
 import { mutated } from './mutate.ts'
 import { oddLine } from './odd-line.ts'
-import { filledJson } from './operation.ts'
 import type { Shot } from './shot.ts'
 import { idsFor, type World } from './world.ts'
 

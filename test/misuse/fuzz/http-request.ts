@@ -1,8 +1,9 @@
 import { isJsonObject } from '../../../src/lib/json.ts'
+import { filled, filledJson } from '../../requests/words.ts'
 import { type Dice, hostileTexts } from './hostile-values.ts'
 import { mutated } from './mutate.ts'
 import { oddLine } from './odd-line.ts'
-import { filled, filledJson, type Operation } from './operation.ts'
+import type { Operation } from './operation.ts'
 import type { World } from './world.ts'
 
 export interface HttpRequest {

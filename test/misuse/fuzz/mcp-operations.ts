@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { withAllFields } from '../../requests/sample.ts'
+import { samples } from '../../requests/samples.ts'
+import { filters, webhook } from '../../requests/wakes.ts'
+import { artifact } from '../../requests/work.ts'
 import type { Operation } from './operation.ts'
-import { filters, webhook } from './rest-operations.ts'
 
 const accept = { Accept: 'application/json, text/event-stream' }
 const clientInfo = { name: 'fuzz', version: '1' }
@@ -42,30 +45,7 @@ const pageToken = ':message'
 /** The page after what was made at 1 and is named x. */
 const position = Buffer.from('1/x').toString('base64url')
 const reader = { daemonSocketPath: '/s', reader: 'rouse bridge' }
-const mail = {
-  to: '@mallory',
-  subject: 's',
-  body: 'b',
-  type: 'msg',
-  signalType: 'x-note',
-  payload: { a: [1] },
-  ref: 'r',
-  priority: 'high',
-  wakePolicy: 'silent',
-}
-const artifact = {
-  artifactId: 'a-1',
-  name: 'a',
-  description: 'd',
-  parts: [
-    { text: 't', metadata: { a: 1 } },
-    { raw: 'AAAA', filename: 'f', mediaType: 'a/b' },
-    { url: 'http://127.0.0.1:9/' },
-    { data: [1] },
-  ],
-  metadata: { a: 1 },
-  extensions: ['urn:x'],
-}
+const mail = withAllFields(samples['POST /v1/messages']).body as JsonObject
 const work = {
   to: '@mallory',
   text: 't',

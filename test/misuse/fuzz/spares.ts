@@ -1,55 +1,42 @@
+import { plant, type Stage } from '../../requests/plants.ts'
 import type { ProcessAgent } from '../../support/process-client.ts'
 import type { ProcessGateway } from '../../support/process-gateway.ts'
 
-/** Each makes a thing that a request may destroy, and returns its id. */
-export type Spares = Readonly<Record<string, () => Promise<string>>>
+/** Makes the thing that a word stands for, which a request may destroy. undefined: the word stands for nothing. */
+export type Spares = (word: string) => Promise<string | undefined>
 
-/** The values that stand for things that could not be made. */
+/** The value that stands for things that could not be made. */
 const none = 'none'
 
-/** Things of mallory's, and of the operator in the project where there is nothing to lose. */
-export function sparesOf(gateway: ProcessGateway, mallory: ProcessAgent): Spares {
-  const making =
-    (key: string, path: string, body: () => object, field: string): (() => Promise<string>) =>
-    async () => {
-      const answer = await gateway.call('POST', path, body(), { key })
-      return String(answer.body?.[field] ?? none)
+/** The stage of an agent with tasks and mail of a sender. Its operator works in a project where there is nothing to lose. */
+export function stageOf(gateway: ProcessGateway, owner: ProcessAgent, sender: ProcessAgent, text: string): Stage {
+  const as =
+    (key: string): Stage['asOwner'] =>
+    async (method, path, body, headers = {}) => {
+      const { status, body: answer } = await gateway.call(method, path, body, { key, headers })
+      if (status >= 300) throw new Error(`${method} ${path}: ${status}`)
+      return answer
     }
-  const reader = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon' }
-  let made = 0
   return {
-    spareSession: making(mallory.key, '/v1/sessions', () => ({ surface: 'cursor', drain: false }), 'sessionId'),
-    spareKey: making(mallory.key, '/v1/agents/mallory/keys', () => ({}), 'keyId'),
-    spareReader: making(mallory.key, '/v1/wake-subscriptions', () => reader, 'subscriptionId'),
-    sparePermission: making(
-      mallory.key,
-      '/v1/permissions',
-      () => ({ grantee: '@lucy', scope: 'CAN_REPLY_TO' }),
-      'permissionId',
-    ),
-    spareOperatorKey: making(
-      gateway.adminKey,
-      '/v1/operator-keys',
-      () => ({ role: 'viewer', projects: ['junk'] }),
-      'keyId',
-    ),
-    async spareTask() {
-      // A request may have changed what mallory accepts.
-      await gateway.call('PATCH', '/v1/agents/mallory', { inputModes: ['*/*'] }, { key: mallory.key })
-      const task = await gateway.send(mallory, 'more', undefined, { key: mallory.key }).catch(() => undefined)
-      return task?.id ?? none
-    },
-    async spareClaim() {
-      const ref = `claim-${++made}`
-      await gateway.call('POST', '/v1/claims', { ref }, { key: mallory.key })
-      return ref
-    },
-    async spareAgent() {
-      const handle = `spare-${++made}`
-      await gateway.call('POST', '/v1/agents', { handle, project: 'junk' })
-      return handle
-    },
-    spareMcp: () => beginMcp(gateway, mallory),
+    handle: owner.handle.slice(1),
+    project: 'junk',
+    other: '@lucy',
+    text,
+    url: 'http://127.0.0.1:9',
+    asOwner: as(owner.key),
+    asSender: as(sender.key),
+    asOperator: as(gateway.adminKey),
+  }
+}
+
+/** Things of mallory's, and of the operator's. */
+export function sparesOf(gateway: ProcessGateway, mallory: ProcessAgent): Spares {
+  const stage = stageOf(gateway, mallory, mallory, 'more')
+  return async (word) => {
+    if (word === 'spareMcp') return beginMcp(gateway, mallory)
+    // A request may have changed what mallory accepts.
+    if (word === 'spareTask') await stage.asOwner('PATCH', '/v1/agents/mallory', { inputModes: ['*/*'] })
+    return Promise.resolve(plant(word, stage)).catch(() => none)
   }
 }
 

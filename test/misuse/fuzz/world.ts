@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../../src/lib/json.ts'
+import { noLimits } from '../../requests/agents.ts'
+import { plants } from '../../requests/plants.ts'
+import { wordsOf } from '../../requests/words.ts'
 import type { ProcessAgent } from '../../support/process-client.ts'
 import type { ProcessGateway } from '../../support/process-gateway.ts'
 import { openWakeSocket } from '../../support/wake-socket.ts'
-import { wordsOf } from './operation.ts'
-import { noLimits } from './rest-operations.ts'
-import { beginMcp, type Spares, sparesOf } from './spares.ts'
+import { beginMcp, type Spares, sparesOf, stageOf } from './spares.ts'
 
 /** Whom the fuzzer plays, what it owns, and what it must never see. */
 export interface World {
@@ -13,7 +14,7 @@ export interface World {
   readonly mallory: ProcessAgent
   /** Ids of mallory's own things, by the word that stands for them in a request. */
   readonly own: Readonly<Record<string, string>>
-  /** Makes things that one request may destroy, by the word that stands for them. */
+  /** Makes what one request may destroy or uses up. */
   readonly spares: Spares
   /** Ids of what belongs to others: they may be requested, and nothing may be revealed of them. */
   readonly strangers: readonly string[]
@@ -25,8 +26,12 @@ export interface World {
 
 /** The ids for the words of a request: of mallory's own things, and of things that are made for it. */
 export async function idsFor({ own, spares }: World, request: unknown): Promise<Record<string, string>> {
-  const made = wordsOf(request).filter((word) => Object.hasOwn(spares, word))
-  return { ...own, ...Object.fromEntries(await Promise.all(made.map(async (word) => [word, await spares[word]!()]))) }
+  const ids = { ...own }
+  for (const word of wordsOf(request)) {
+    const id = Object.hasOwn(own, word) ? own[word] : await spares(word)
+    if (id !== undefined) ids[word] = id
+  }
+  return ids
 }
 
 const harness = (text: string): JsonObject => ({ cwd: `/${text}`, sessionId: text })
@@ -57,10 +62,8 @@ export async function populate(gateway: ProcessGateway): Promise<World> {
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
     return answer.body
   }
-  const subscription = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook' }
-  const target = (path: string) => ({ ...subscription, harnessTargetMetadata: { url: `http://127.0.0.1:9/${path}` } })
   const reader = { trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon', harnessTargetMetadata: { coalesceWindow: 0 } }
-  /** Makes a subscription that is read as a stream, and returns the first wake on it. */
+  /** Makes a subscription that is read as a stream, and returns the first wake on it: that of what waits. */
   const wakeOf = async (agent: ProcessAgent, text: string): Promise<{ readerId: string; eventId: string }> => {
     const { subscriptionId = '' } = await call(agent, 'POST', '/v1/wake-subscriptions', reader)
     using stream = await openWakeSocket(gateway, agent, [subscriptionId])
@@ -69,34 +72,34 @@ export async function populate(gateway: ProcessGateway): Promise<World> {
     return { readerId: subscriptionId, eventId: wake!.id! }
   }
 
-  const secretTask = await gateway.send(donna!, canary, { returnImmediately: true }, { key: lucy!.key })
-  const configs = `/agents/donna/tasks/${secretTask.id}/pushNotificationConfigs`
+  const secrets = stageOf(gateway, donna!, lucy!, canary)
+  const secretTask = await plants.task(secrets)
+  const configs = `/agents/donna/tasks/${secretTask}/pushNotificationConfigs`
   await call(lucy!, 'POST', configs, { id: 'secret-config', url: `http://127.0.0.1:9/${canary}` })
-  const secretMail = await call(lucy!, 'POST', '/v1/messages', { to: '@donna', subject: canary, body: canary })
-  const secretSubscription = await call(donna!, 'POST', '/v1/wake-subscriptions', target(canary))
+  const secretMail = await plants.message(secrets)
+  const secretSubscription = await plants.subscription(secrets)
   const secretWake = await wakeOf(donna!, canary)
   const secretSession = await call(donna!, 'POST', '/v1/sessions', { surface: 'codex', harness: harness(canary) })
-  const secretKey = await call(donna!, 'POST', '/v1/agents/donna/keys', { label: canary })
-  const granted = await call(donna!, 'POST', '/v1/permissions', { grantee: '@lucy', scope: 'CAN_READ_INBOX_OF' })
+  const secretKey = await plants.key(secrets)
+  const granted = await plants.permission(secrets)
   const secretMcp = await beginMcp(gateway, donna!)
   const zoeKey = { key: zoe.body.apiKey as string }
   const zoeMail = await call(zoeKey, 'POST', '/v1/messages', { to: '@zoe', subject: canary, body: canary })
 
-  const task = await gateway.send(mallory!, 'mine', { returnImmediately: true }, { key: mallory!.key })
-  const mail = await call(mallory!, 'POST', '/v1/messages', { to: '@mallory', subject: 's', body: 'b' })
-  const mine = await call(mallory!, 'POST', '/v1/wake-subscriptions', target('mine'))
+  const mine = stageOf(gateway, mallory!, mallory!, 'mine')
+  const task = await plants.task(mine)
+  const message = await plants.message(mine)
+  const target = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook' }
+  const harnessTargetMetadata = { url: 'http://127.0.0.1:9/mine' }
+  const webhook = await call(mallory!, 'POST', '/v1/wake-subscriptions', { ...target, harnessTargetMetadata })
   const wake = await wakeOf(mallory!, 'mine')
   const session = await call(mallory!, 'POST', '/v1/sessions', { surface: 'codex' })
 
   /** The things that the others own, and how each of them looks. */
   const others: [key: string, path: string, shown: (body: JsonObject) => unknown][] = [
-    [lucy!.key, `/v1/tasks/${secretTask.id}`, ({ task }) => (task as JsonObject | undefined)?.status],
-    [lucy!.key, `/v1/messages/${secretMail.messageId}`, ({ body }) => body],
-    [
-      donna!.key,
-      `/v1/wake-subscriptions/${secretSubscription.subscriptionId}`,
-      ({ harnessTargetMetadata }) => harnessTargetMetadata,
-    ],
+    [lucy!.key, `/v1/tasks/${secretTask}`, ({ task }) => (task as JsonObject | undefined)?.status],
+    [lucy!.key, `/v1/messages/${secretMail}`, ({ body }) => body],
+    [donna!.key, `/v1/wake-subscriptions/${secretSubscription}`, ({ harnessTargetMetadata }) => harnessTargetMetadata],
     [donna!.key, `/v1/wake-subscriptions/${secretWake.readerId}`, ({ trigger }) => trigger],
     // It may time out.
     [donna!.key, `/v1/sessions/${secretSession.sessionId}`, ({ reason }) => reason === 'ended'],
@@ -116,25 +119,30 @@ export async function populate(gateway: ProcessGateway): Promise<World> {
   return {
     mallory: mallory!,
     own: {
-      task: task.id,
-      message: String(mail.messageId),
-      subscription: String(mine.subscriptionId),
+      handle: 'mallory',
+      other: '@lucy',
+      project: 'junk',
+      task,
+      message,
+      thread: message,
+      need: message,
+      subscription: String(webhook.subscriptionId),
       reader: wake.readerId,
-      event: wake.eventId,
+      wake: wake.eventId,
       session: String(session.sessionId),
       mcp: await beginMcp(gateway, mallory!),
     },
     spares: sparesOf(gateway, mallory!),
     strangers: [
-      secretTask.id,
+      secretTask,
       'secret-config',
-      String(secretMail.messageId),
-      String(secretSubscription.subscriptionId),
+      secretMail,
+      secretSubscription,
       secretWake.readerId,
       secretWake.eventId,
       String(secretSession.sessionId),
-      String(secretKey.keyId),
-      String(granted.permissionId),
+      secretKey,
+      granted,
       secretMcp,
       String(zoeMail.messageId),
       '@donna',
