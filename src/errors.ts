@@ -1,3 +1,5 @@
+import { type Remedy, remedies } from './remedies.ts'
+
 /**
  * The table of problems: the code is the contract, the title is for people, the status is for HTTP.
  * Every front translates the same code: REST to `application/problem+json` (RFC 9457), A2A to its own error types.
@@ -59,28 +61,43 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems
 
-interface ProblemOptions {
-  /** One sentence that names the field and the remedy. */
-  detail?: string
-  /** The offending field as a path, e.g. `filters.priority`. */
-  field?: string
-  /** Extension members of RFC 9457, e.g. `{ current }` of a version conflict. */
-  extra?: Record<string, unknown>
-  cause?: unknown
-}
+type RemedyKey = keyof typeof remedies
 
-/** A failure that is reported to the caller. Anything else that is thrown becomes `internal` at the front. */
+/** Extension members of RFC 9457, e.g. `{ current }` of a version conflict. */
+type Members = Readonly<Record<string, unknown>>
+
+/** A remedy, with the members that hold the values of its sentence. */
+type Remedied = {
+  [Key in RemedyKey]: (typeof remedies)[Key] extends (values: infer Values) => Remedy
+    ? { readonly remedy: Key; readonly extra: Values & Members }
+    : { readonly remedy: Key; readonly extra?: Members }
+}[RemedyKey]
+
+type ProblemOptions = {
+  /** One sentence that names the field and what is wrong with it. */
+  readonly detail?: string
+  /** The offending field as a path, e.g. `filters.priority`. */
+  readonly field?: string
+  readonly cause?: unknown
+} & (Remedied | { readonly remedy?: undefined; readonly extra?: Members })
+
+/**
+ * A failure that is reported to the caller. Anything else that is thrown becomes `internal` at the front. Its message is the detail with
+ * the remedy for HTTP; `extra` has the key of the remedy for other readers.
+ */
 export class Problem extends Error {
   readonly code: ProblemCode
   readonly field: string | undefined
-  readonly extra: Record<string, unknown>
+  readonly extra: Members
 
-  constructor(code: ProblemCode, options: ProblemOptions = {}) {
-    super(options.detail ?? problems[code].title, options.cause === undefined ? undefined : { cause: options.cause })
+  constructor(code: ProblemCode, { detail, field, remedy, extra = {}, cause }: ProblemOptions = {}) {
+    const members = remedy === undefined ? extra : { ...extra, remedy }
+    const sentences = [detail, remedy && remedyOf(members)?.http].filter(Boolean)
+    super(sentences.join(' ') || problems[code].title, cause === undefined ? undefined : { cause })
     this.name = 'Problem'
     this.code = code
-    this.field = options.field
-    this.extra = options.extra ?? {}
+    this.field = field
+    this.extra = members
   }
 
   get status(): number {
@@ -104,4 +121,19 @@ export function toProblem(error: unknown): Problem {
     detail: 'The gateway failed on this request; its log has the reason.',
     cause: error,
   })
+}
+
+/** The remedy of a problem; undefined: it has none that is known here. */
+function remedyOf(problem: Members): Remedy | undefined {
+  const { remedy: key } = problem
+  if (typeof key !== 'string' || !Object.hasOwn(remedies, key)) return undefined
+  const remedy: Remedy | ((values: never) => Remedy) = remedies[key as RemedyKey]
+  return typeof remedy === 'function' ? remedy(problem as never) : remedy
+}
+
+/** The detail of a problem, or else its title, with the remedy in other words than those for HTTP. A remedy that is not known here stays. Pure. */
+export function detailFor(problem: Members, words: (remedy: Remedy) => string): string {
+  const detail = String(problem.detail ?? problem.title ?? '')
+  const remedy = remedyOf(problem)
+  return remedy && detail.endsWith(remedy.http) ? detail.slice(0, -remedy.http.length) + words(remedy) : detail
 }

@@ -10,10 +10,7 @@ const src = resolve(import.meta.dirname, '../src')
  * Type imports count.
  */
 const layers = {
-  tools: [
-    ['lib', 'errors.ts', 'limits.ts'],
-    ['logger', 'metrics', 'tracing', 'words'],
-  ],
+  tools: [['lib', 'limits.ts', 'remedies.ts'], ['errors.ts'], ['logger', 'metrics', 'tracing', 'words']],
   store: [['storage'], ['cluster', 'log', 'security']],
   engine: [['registry'], ['admission', 'turns'], ['wakes']],
   features: [

@@ -130,7 +130,8 @@ function usedUp(caller: Caller, name: RateName, { whose, max }: Counted, waitMs:
   const who = { key: `This key of ${caller.identity}`, agent: caller.identity, project: `Project ${caller.projectId}` }
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
   return new Problem('rate-limited', {
-    detail: `${who[whose]} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
+    detail: `${who[whose]} has used up ${name}: ${max} ${unit} (${what}). Wait ${retryAfterSeconds} s.`,
+    remedy: 'raise-rate',
     extra: { limit: max, limitName: name, retryAfterSeconds },
   })
 }

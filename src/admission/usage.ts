@@ -133,7 +133,8 @@ export class Usage implements AsyncDisposable {
 
 function full(who: string, limit: number): Problem {
   return new Problem('quota-exceeded', {
-    detail: `${who} has stored ${limit} bytes or more (bytesStored). Reading, answering and deleting work. Mail is removed when its retention is over; the operator may raise bytesStored for the project: PATCH /v1/projects/{project}.`,
+    detail: `${who} has stored ${limit} bytes or more (bytesStored). Reading, answering and deleting work.`,
+    remedy: 'wait-for-retention',
     extra: { limit, limitName: 'bytesStored', retryAfterSeconds: retrySeconds },
   })
 }

@@ -37,11 +37,7 @@ const atOnce = 2 * projectLimits.requestsAtOnce.max
 export async function requireRoomToClaim(context: ClaimContext, tx: Transaction, caller: Caller): Promise<void> {
   const max = limitFor(caller, 'owned')
   if (await hasRoom(context, tx, caller, { id: caller.id, handle: caller.identity }, max)) return
-  throw limitExceeded(
-    'owned',
-    max,
-    `${caller.identity} owns ${max} refs, and may own no more. Release those that are done: DELETE /v1/claims.`,
-  )
+  throw limitExceeded('owned', max, `${caller.identity} owns ${max} refs, and may own no more.`, 'release-claims')
 }
 
 /**

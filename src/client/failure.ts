@@ -1,3 +1,4 @@
+import { detailFor } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 
 /** The exit codes that scripts rely on: docs/cli.md has the same table. */
@@ -34,6 +35,11 @@ export class Refused extends Error {
     super(String(problem.title ?? 'The gateway refused the request'))
     this.problem = problem
     this.keyUse = keyUse
+  }
+
+  /** What is wrong and what to do about it, for a person at a terminal. */
+  get explanation(): string {
+    return detailFor(this.problem, ({ cli }) => cli)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
+import { remedies } from '../remedies.ts'
 
 /** Fields that one refusal names. */
 const problemsMax = 10
@@ -10,14 +11,14 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   requireFewFields(value)
   const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
-  const problems = result.error.issues.slice(0, problemsMax).flatMap(describe).slice(0, problemsMax)
-  const { field, reason } = problems[0] ?? { field: '', reason: 'is not valid' }
+  const flaws = result.error.issues.slice(0, problemsMax).flatMap(describe).slice(0, problemsMax)
+  const [{ field, reason, said = reason, remedy, max } = { field: '', reason: 'is not valid' }] = flaws
+  const errors = flaws.map((flaw) => ({ field: flaw.field, detail: flaw.reason }))
+  const more = flaws.length > 1 ? { errors } : {}
   throw new Problem('invalid-request', {
     ...(field ? { field } : {}),
-    detail: field ? `${field}: ${reason}` : reason,
-    ...(problems.length > 1
-      ? { extra: { errors: problems.map((problem) => ({ field: problem.field, detail: problem.reason })) } }
-      : {}),
+    detail: field ? `${field}: ${said}`.trimEnd() : said,
+    ...(max === undefined ? { remedy, extra: more } : { remedy: 'shorten', extra: { max, ...more } }),
   })
 }
 
@@ -38,7 +39,27 @@ function requireFewFields(value: unknown): void {
 /** Characters of a field's path in an answer: the caller chose its names. */
 const pathMax = 300
 
-function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] {
+interface Flaw {
+  readonly field: string
+  readonly reason: string
+  /** The reason without its remedy, if it has one: its key, or how many characters a shorter text has at most. */
+  readonly said?: string
+  readonly remedy?: 'use-page-token'
+  readonly max?: number
+}
+
+const wrongToken = 'is not a page token of this list.'
+
+/** The flaw of a page token that its schema refuses. */
+export const notAPageToken = `${wrongToken} ${remedies['use-page-token'].http}`
+
+function remedyFor(issue: z.core.$ZodIssue): Partial<Flaw> {
+  if (issue.message === notAPageToken) return { said: wrongToken, remedy: 'use-page-token' }
+  const max = issue.code === 'too_big' ? Number(issue.maximum) : 0
+  return issue.message === remedies.shorten({ max }).http ? { said: '', max } : {}
+}
+
+function describe(issue: z.core.$ZodIssue): Flaw[] {
   const path = issue.path
     .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`))
     .join('')
@@ -49,5 +70,6 @@ function describe(issue: z.core.$ZodIssue): { field: string; reason: string }[] 
     }))
   }
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined')
-  return [{ field: cutText(path, pathMax), reason: isMissing ? `is required: ${issue.expected}` : issue.message }]
+  const reason = isMissing ? `is required: ${issue.expected}` : issue.message
+  return [{ field: cutText(path, pathMax), reason, ...remedyFor(issue) }]
 }

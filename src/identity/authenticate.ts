@@ -31,9 +31,9 @@ export async function authenticate(context: AuthContext, bearer: string | undefi
   const caller = bearer === undefined || bearer === '' ? undefined : await findCaller(context, bearer)
   if (caller && !hasExpired(caller, context.clock)) return caller
   throw new Problem('unauthenticated', {
-    detail: bearer
-      ? 'The API key is unknown, expired or revoked. An operator can make a new one with `rouse agent key add <handle>`.'
-      : 'Send the header `Authorization: Bearer rk_…` with the key that was returned when the agent was registered.',
+    ...(bearer
+      ? { detail: 'The API key is unknown, expired or revoked.', remedy: 'replace-key' }
+      : { remedy: 'send-key' }),
   })
 }
 

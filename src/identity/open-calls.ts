@@ -188,21 +188,14 @@ export function revoked(): Problem {
   })
 }
 
-const remedies: Record<OpenCallKind, { readonly what: string; readonly remedy: string }> = {
-  streams: {
-    what: 'streams',
-    remedy: 'Close streams that you do not read, or follow several tasks with one `GET /v1/events`.',
-  },
-  blockingCalls: {
-    what: 'calls that wait',
-    remedy:
-      'Send with returnImmediately: true, and follow the task; read the inbox without waitSeconds; poll without timeoutMs.',
-  },
-}
+const refusals = {
+  streams: { what: 'streams', remedy: 'close-streams' },
+  blockingCalls: { what: 'calls that wait', remedy: 'wait-less' },
+} as const satisfies Record<OpenCallKind, object>
 
 function tooMany(kind: OpenCallKind, { whose, max }: Full): Problem {
-  const { what, remedy } = remedies[kind]
-  return limitExceeded(kind, max, `This ${whose} has ${max} open ${what}, and may have no more. ${remedy}`)
+  const { what, remedy } = refusals[kind]
+  return limitExceeded(kind, max, `This ${whose} has ${max} open ${what}, and may have no more.`, remedy)
 }
 
 type Kind = 'streams' | 'blockingCalls'

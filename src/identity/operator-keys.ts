@@ -81,7 +81,7 @@ export function removeOperatorKey(
     }
     const minted = key && options.minted ? await revokeMintedBy(context, tx, id, caller) : 0
     if (isLive || minted > 0) return
-    throw new Problem('key-not-found', { detail: `No live operator key "${id}". List them: GET /v1/operator-keys.` })
+    throw new Problem('key-not-found', { detail: `No live operator key "${id}".`, remedy: 'list-operator-keys' })
   })
 }
 
@@ -89,7 +89,8 @@ function requireReach({ role, projects }: OperatorKeyInput): void {
   if (role === 'admin' && projects !== undefined) {
     throw new Problem('invalid-request', {
       field: 'projects',
-      detail: 'projects: an admin has every project. Leave the field out, or use the role manager.',
+      detail: 'projects: an admin has every project.',
+      remedy: 'use-manager',
     })
   }
 }

@@ -41,7 +41,8 @@ export async function useSignInCode(
   const caller = key === undefined ? undefined : await authenticate(context, key).catch(refuseEnded)
   if (key === undefined || caller === undefined) {
     throw new Problem('unauthenticated', {
-      detail: 'The sign-in link is wrong, was used already or has expired. Print a new one with `rouse open`.',
+      detail: 'The sign-in link is wrong, was used already or has expired.',
+      remedy: 'sign-in-again',
     })
   }
   return { key, caller }

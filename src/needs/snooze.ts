@@ -22,7 +22,8 @@ export async function snoozeNeed(
   if (!need) {
     throw new Problem('not-found', {
       field: 'need',
-      detail: `need: nothing with the id ${id} waits for a person. GET /v1/needs lists what does.`,
+      detail: `need: nothing with the id ${id} waits for a person.`,
+      remedy: 'list-needs',
     })
   }
   await db.transaction(async (tx) => {

@@ -145,7 +145,8 @@ async function againstOrder(
 
 function gateClosed({ identity }: Caller, { nudges, restarts, reason }: EffectiveGate): Problem {
   return new Problem('gate-closed', {
-    detail: `The gate of ${identity} is ${restarts}${reason ? `: ${reason}` : ''}. A person opens it: rouse gate.`,
+    detail: `The gate of ${identity} is ${restarts}${reason ? `: ${reason}` : ''}.`,
+    remedy: 'open-gate',
     extra: { gate: { nudges, restarts, reason } },
   })
 }

@@ -112,7 +112,8 @@ export async function reportTurn(
   const said = { outcome, detail: detail ?? null, cost: cost ?? null }
   if (await db.transaction((tx) => endTurn(tx, agent.id, id, said))) return
   throw new Problem('turn-not-found', {
-    detail: `There is no turn ${id}, or it is not yours. GET /v1/turns lists your turns.`,
+    detail: `There is no turn ${id}, or it is not yours.`,
+    remedy: 'list-turns',
   })
 }
 

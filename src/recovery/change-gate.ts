@@ -94,7 +94,9 @@ async function requireProof(
   if (proof === undefined) {
     throw new Problem('invalid-request', {
       field: 'proof',
-      detail: `proof: the gate has tripped. Run \`rouse wake test ${who}\`, and send the messageId of the test once it is acknowledged.`,
+      detail: 'proof: the gate has tripped.',
+      remedy: 'prove-wakes',
+      extra: { agent: who },
     })
   }
   if (backlog === undefined) {
@@ -108,7 +110,9 @@ async function requireProof(
   if (isOfAgent && found.at >= (before?.since ?? 0)) return
   throw new Problem('invalid-request', {
     field: 'proof',
-    detail: `proof: ${proof} is no wake test that ${who} has acknowledged since the gate tripped. Run \`rouse wake test ${who}\` again.`,
+    detail: `proof: ${proof} is no wake test that ${who} has acknowledged since the gate tripped.`,
+    remedy: 'prove-wakes-again',
+    extra: { agent: who },
   })
 }
 

@@ -89,7 +89,8 @@ export async function reportPresence(
       return { reported: after, left: await noteEdge(context, tx, session, after) }
     }
     throw new Problem('session-not-found', {
-      detail: `${caller.identity} has no live session. Start one: POST /v1/sessions {"surface": "…"}.`,
+      detail: `${caller.identity} has no live session.`,
+      remedy: 'start-session',
     })
   })
   await releaseLeft(context, left)
@@ -116,7 +117,8 @@ async function noteEdge(
 
 function ofAnotherProcess({ identity }: Caller, { id, surface }: Session): Problem {
   return new Problem('session-not-found', {
-    detail: `The live session of ${identity} (${id}, ${surface}) is of another process than the report names. Start one for it: POST /v1/sessions {"surface": "…", "pid": …, "startedAt": "…"}.`,
+    detail: `The live session of ${identity} (${id}, ${surface}) is of another process than the report names.`,
+    remedy: 'start-session-of-process',
   })
 }
 
@@ -126,7 +128,8 @@ export async function requireSession(db: Reader, caller: Caller, id: string): Pr
   const visible = session?.projectId === caller.projectId
   if (session && visible && (caller.kind === 'operator' || session.agentId === caller.id)) return session
   throw new Problem('session-not-found', {
-    detail: `There is no session ${id}, or it is not yours. GET /v1/sessions lists your sessions.`,
+    detail: `There is no session ${id}, or it is not yours.`,
+    remedy: 'list-sessions',
   })
 }
 
@@ -134,12 +137,11 @@ export async function requireSession(db: Reader, caller: Caller, id: string): Pr
 export function requireLive(session: Session): Session {
   const { id, endedAt, endReason, successorId } = session
   if (endedAt === null) return session
-  const remedy =
-    endReason === 'preempted'
-      ? `Session ${successorId} of a newer process speaks for the agent, so this one must stop.`
-      : 'Start it again: POST /v1/sessions.'
+  const detail = `Session ${id} has ended (${endReason}).`
   throw new Problem('session-ended', {
-    detail: `Session ${id} has ended (${endReason}). ${remedy}`,
+    ...(endReason === 'preempted'
+      ? { detail: `${detail} Session ${successorId} of a newer process speaks for the agent, so this one must stop.` }
+      : { detail, remedy: 'start-session-again' }),
     extra: {
       sessionId: id,
       reason: endReason,

@@ -138,7 +138,8 @@ function requireOwnSettings({ harnessTarget }: WakeSubscription, { status: _, ..
 function keyIsTheOwners(): Problem {
   return new Problem('forbidden', {
     field: 'rotateSigningKey',
-    detail: 'rotateSigningKey: only the owner of the subscription may rotate its signing key. Leave the field out.',
+    detail: 'rotateSigningKey: only the owner of the subscription may rotate its signing key.',
+    remedy: 'leave-out',
   })
 }
 

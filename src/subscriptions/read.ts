@@ -44,7 +44,8 @@ export async function requireSubscription(db: Reader, caller: Caller, id: string
     return subscription
   }
   throw new Problem('subscription-not-found', {
-    detail: `There is no subscription ${id}, or it is not yours. \`rouse sub list\` lists your subscriptions.`,
+    detail: `There is no subscription ${id}, or it is not yours.`,
+    remedy: 'list-subscriptions',
   })
 }
 

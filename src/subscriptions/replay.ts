@@ -79,7 +79,9 @@ async function requireReplayable(tx: Transaction, caller: Caller, id: string): P
   const subscription = await requireOwnSubscription(tx, caller, id)
   if (isOn(subscription.status)) return subscription
   throw new Problem(subscription.status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
-    detail: `The subscription is ${subscription.status}. Make it active first: PATCH {"status":"active"}.`,
+    detail: `The subscription is ${subscription.status}.`,
+    remedy: 'activate',
+    extra: { subscriptionId: id },
   })
 }
 
@@ -112,7 +114,9 @@ async function rangesOf(tx: Transaction, subscription: WakeSubscription, input: 
   if (!delivery) {
     throw new Problem('not-found', {
       field: 'eventId',
-      detail: `eventId: this subscription has no delivery ${input.eventId}. GET …/deliveries lists its deliveries.`,
+      detail: `eventId: this subscription has no delivery ${input.eventId}.`,
+      remedy: 'list-deliveries',
+      extra: { subscriptionId: id },
     })
   }
   await requireWatermark(tx, projectId, delivery.fromLogId - 1, 'eventId')

@@ -97,7 +97,9 @@ async function requireResyncable(
   const { status, reason } = subscription
   if (!isOn(status)) {
     throw new Problem(status === 'paused' ? 'subscription-paused' : 'subscription-degraded', {
-      detail: `The subscription is ${status}${reason ? ` (${reason})` : ''}. Make it active first: PATCH {"status":"active"} resumes from its cursor.`,
+      detail: `The subscription is ${status}${reason ? ` (${reason})` : ''}.`,
+      remedy: 'resume',
+      extra: { subscriptionId: id },
     })
   }
   await requireWatermark(tx, subscription.projectId, sinceLogId)

@@ -162,7 +162,8 @@ function readPageToken(token: string): Position {
   if (!match) {
     throw new Problem('invalid-request', {
       field: 'pageToken',
-      detail: 'pageToken: is not a token of this gateway. Send the `nextPageToken` of the previous page, unchanged.',
+      detail: 'pageToken: is not a token of this gateway.',
+      remedy: 'use-page-token',
     })
   }
   return { statusAt: Number(match[1]), id: match[2]! }

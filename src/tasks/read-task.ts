@@ -53,7 +53,8 @@ export async function rolesIn(db: Reader, caller: Caller, task: Task): Promise<T
 export function taskNotFound(id: string, field?: string): Problem {
   return new Problem('task-not-found', {
     ...(field === undefined ? {} : { field }),
-    detail: `${field === undefined ? '' : `${field}: `}Task not found: there is no task ${id}, or it is not yours. List your tasks to find it.`,
+    detail: `${field === undefined ? '' : `${field}: `}Task not found: there is no task ${id}, or it is not yours.`,
+    remedy: 'find-task',
     extra: { taskId: id },
   })
 }

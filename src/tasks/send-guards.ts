@@ -66,8 +66,9 @@ function requireContinuable(
   if (isTerminal(task.state)) {
     throw new Problem('task-finished', {
       field: 'message.taskId',
-      detail: `message.taskId: task ${taskId} is ${task.state} and accepts no more messages. Send a new message with contextId ${task.contextId} and referenceTaskIds [${taskId}].`,
-      extra: { taskId, state: task.state },
+      detail: `message.taskId: task ${taskId} is ${task.state} and accepts no more messages.`,
+      remedy: 'begin-task',
+      extra: { taskId: task.id, state: task.state, contextId: task.contextId },
     })
   }
   return task

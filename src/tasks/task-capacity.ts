@@ -25,7 +25,8 @@ function requireBytes(task: Task, { size }: Pick<Encoded, 'size'>, field: string
 function full({ id }: Task, field: string, what: string, reached: { limit: string; max: number }): Problem {
   return new Problem('payload-too-large', {
     field,
-    detail: `${field}: task ${id} can have at most ${what}. Continue in a new task that names this one in referenceTaskIds; this one can still be moved without a message.`,
+    detail: `${field}: task ${id} can have at most ${what}.`,
+    remedy: 'continue-elsewhere',
     extra: { ...reached, taskId: id },
   })
 }

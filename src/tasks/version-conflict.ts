@@ -11,11 +11,10 @@ export class VersionConflict extends Problem {
 
   /** @param allowed the moves that the caller may choose from instead */
   constructor(current: Task, expectedVersion: number, allowed?: readonly TaskState[]) {
-    const found = `expectedVersion: the task is at version ${current.version} (${current.state}), not ${expectedVersion}.`
     super('version-conflict', {
       field: 'expectedVersion',
-      detail: allowed ? `${found} Read \`current\`, and decide again.` : found,
-      extra: allowed ? { allowed } : {},
+      detail: `expectedVersion: the task is at version ${current.version} (${current.state}), not ${expectedVersion}.`,
+      ...(allowed && { remedy: 'decide-again', extra: { allowed } }),
     })
     this.current = current
   }

@@ -92,7 +92,8 @@ async function fitOrFlaw(
     (await mayManageSubscriptions(tx, caller, subscription.agentId))
   if (!isVisible) {
     return new Problem('subscription-not-found', {
-      detail: `There is no subscription ${id}, or it is not yours. \`rouse sub list\` lists your subscriptions.`,
+      detail: `There is no subscription ${id}, or it is not yours.`,
+      remedy: 'list-subscriptions',
     })
   }
   requireSelf(caller, subscription.agentId, 'read the wakes of a subscription')
@@ -105,12 +106,14 @@ async function fitOrFlaw(
     })
   }
   if (isFit) return subscription
+  const field = 'subscription'
+  if (subscription.harnessTarget === target) {
+    const detail = `subscription: ${id} has no signing key.`
+    return new Problem('invalid-request', { field, detail, remedy: 'make-signing-key', extra: { subscriptionId: id } })
+  }
   return new Problem('invalid-request', {
-    field: 'subscription',
-    detail:
-      lacksKey && subscription.harnessTarget === target
-        ? `subscription: ${id} has no signing key. Make one with PATCH {"rotateSigningKey":true}.`
-        : `subscription: the wakes of ${id} go to ${subscription.harnessTarget}. Only those of a subscription with harnessTarget "${target}" are read as this stream.`,
+    field,
+    detail: `subscription: the wakes of ${id} go to ${subscription.harnessTarget}. Only those of a subscription with harnessTarget "${target}" are read as this stream.`,
   })
 }
 

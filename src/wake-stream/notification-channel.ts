@@ -49,8 +49,10 @@ export function createNotificationChannel(
       clock,
       streams,
       sign: unsigned(order),
-      remedy:
-        'no MCP session that takes wakes is connected to this gateway for this subscription. Open the stream of a session whose client declares neo-wake-substrate.',
+      notConnected: {
+        detail:
+          'harnessTarget: no MCP session that takes wakes is connected to this gateway for this subscription. Open the stream of a session whose client declares neo-wake-substrate.',
+      },
       waitMs: () => writeMaxMs,
     })
     return attemptSince(clock, startedAt, end === 'timeout' || end === 'closed' ? end : null)

@@ -63,8 +63,10 @@ export function createStreamChannel(
       clock,
       streams,
       sign: sign(order),
-      remedy:
-        'no stream of this subscription is connected to this gateway. Open GET /v1/wake-stream, or run `rouse listen`.',
+      notConnected: {
+        detail: 'harnessTarget: no stream of this subscription is connected to this gateway.',
+        remedy: 'connect-reader',
+      },
       waitMs: testWaitMs,
       listen: (stream, signal) => hearTest(clock, stream, signal),
     })

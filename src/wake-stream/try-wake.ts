@@ -9,8 +9,8 @@ interface Try {
   readonly clock: Clock
   readonly streams: WakeStreams
   readonly sign: () => SignedWake
-  /** The remedy where no stream is connected. */
-  readonly remedy: string
+  /** The refusal where no stream is connected. */
+  readonly notConnected: { readonly detail: string; readonly remedy?: 'connect-reader' }
   /** How long it waits at most, in ms. */
   readonly waitMs: (stream: WakeStream) => number
   /** Listens to the steps that the reader reports, until the signal aborts. Absent: its reader reports none. */
@@ -28,10 +28,10 @@ interface TriedWake {
 /** Writes a test wake to the stream of its subscription, once. Errors: `invalid-request` without a stream. */
 export async function tryWake(
   { subscription, emission: { eventId }, signal }: Pick<TestOrder, 'subscription' | 'emission' | 'signal'>,
-  { clock, streams, sign, remedy, waitMs, listen }: Try,
+  { clock, streams, sign, notConnected, waitMs, listen }: Try,
 ): Promise<TriedWake> {
   const stream = streams.of(subscription.id)
-  if (!stream) throw new Problem('invalid-request', { field: 'harnessTarget', detail: `harnessTarget: ${remedy}` })
+  if (!stream) throw new Problem('invalid-request', { field: 'harnessTarget', ...notConnected })
   const startedAt = clock.now()
   const waitedMaxMs = waitMs(stream)
   const ended = new AbortController()

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { inWordsOf } from '../../src/cli/output/problem-words.ts'
 import { buildProgram } from '../../src/cli/run/run.ts'
 import { dataDirectory } from '../support/data-directory.ts'
-import { startGateway } from '../support/gateway.ts'
+import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { run } from './terminal.ts'
 
 test('send to an unknown agent says so, and names the nearest', async () => {
@@ -91,22 +91,90 @@ test.each<[string[], RegExp, RegExp]>([
 test('a field that the command has no option for keeps its name', async () => {
   const program = await buildProgram({ stdout: () => {}, stderr: () => {}, env: {} })
   const mail = program.commands.find((command) => command.name() === 'mail')
-  expect(inWordsOf(mail, 'drain: must be a boolean', 'drain')).toBe('drain: must be a boolean')
-  expect(inWordsOf(undefined, 'to: is required', 'to')).toBe('to: is required')
-  expect(inWordsOf(mail, 'see https://rouse.dev/agentIdentity', undefined)).toContain('/agentIdentity')
+  expect(inWordsOf(mail, { detail: 'drain: must be a boolean', field: 'drain' })).toBe('drain: must be a boolean')
+  expect(inWordsOf(undefined, { detail: 'to: is required', field: 'to' })).toBe('to: is required')
+  expect(inWordsOf(mail, { detail: 'see https://rouse.dev/agentIdentity' })).toContain('/agentIdentity')
 })
 
-test.each([
-  ['Start one: POST /v1/sessions {"surface": "…"}.', 'Start one: rouse session start.'],
-  ['Choose another name, or free the names: DELETE /v1/agents/bob?freeNames=true.', 'rouse agent rm bob --free-names.'],
-  [
-    'Wait 3 s. The operator may raise it for the project: PATCH /v1/projects/{project}.',
-    'rouse project limits <project>',
-  ],
-  ['No live operator key "x". List them: GET /v1/operator-keys.', 'List them: rouse operator key list.'],
-  ['projects: Leave the field out.', 'Leave it out.'],
-  ['Send a new message with contextId c1 and referenceTaskIds [t1].', 'Send a new message without --task.'],
-])('%s becomes a sentence for a terminal', (sentence, words) => {
-  expect(inWordsOf(undefined, sentence)).toContain(words)
-  expect(inWordsOf(undefined, sentence)).not.toMatch(/\/v1\/|contextId|field/)
+/** Runs command lines of an agent that are refused. Returns what each says. */
+async function refusals(gateway: TestGateway, key: string, ...lines: readonly string[][]): Promise<string[]> {
+  const said = await Promise.all(lines.map((argv) => run(argv, { ROUSE_URL: gateway.url, ROUSE_KEY: key })))
+  for (const { code, stderr } of said) {
+    expect([code, stderr]).toEqual([1, stderr])
+    expect(stderr).not.toMatch(/\b(GET|POST|PUT|PATCH|DELETE) |\/v1\//)
+  }
+  return said.map(({ stderr }) => stderr)
+}
+
+test('refusals about a subscription name the commands that mend it', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('@donna')
+  const made = await gateway.call('POST', '/v1/wake-subscriptions', {
+    ...{ agentIdentity: '@donna', trigger: 'SENT_TO_ME', harnessTarget: 'bridge-daemon' },
+  })
+  const id = made.body.subscriptionId
+  expect(await refusals(gateway, donna.key, ['sub', 'test', id], ['sub', 'replay', id, '--event', 'none'])).toEqual([
+    expect.stringContaining(
+      'is connected to this gateway. Run `rouse listen` or `rouse bridge` where its agent works.',
+    ),
+    expect.stringContaining(`no delivery none. \`rouse sub deliveries ${id}\` lists its deliveries.`),
+  ])
+  await gateway.call('PATCH', `/v1/wake-subscriptions/${id}`, { status: 'paused' })
+  const resync = ['sub', 'resync', id, '--since', '0']
+  const replay = ['sub', 'replay', id, '--event', 'x']
+  expect(await refusals(gateway, donna.key, resync, replay, ['sub', 'show', 'WAKE_SUB:none'])).toEqual([
+    expect.stringContaining(
+      `Make it active first: \`rouse sub update ${id} --status active\` resumes from its cursor.`,
+    ),
+    expect.stringContaining(`is paused. Make it active first: \`rouse sub update ${id} --status active\`.`),
+    expect.stringContaining('`rouse sub list` lists your subscriptions.'),
+  ])
+})
+
+test('refusals at a limit, and without a session, a thread or a right, name the commands that help', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('@donna')
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { owned: 1 } })
+  await gateway.call('POST', '/v1/claims', { ref: 'a' }, { key: donna.key })
+  await gateway.addAgent('@mike')
+  await gateway.call('DELETE', '/v1/agents/mike')
+  const raise = 'The operator may raise owned for the project: `rouse project limits <project> --set owned=<number>`.'
+  const help = [
+    `Release those that are done: \`rouse claim release <ref>\`. ${raise}`,
+    'has no live session. Start one: `rouse session start`.',
+    '`rouse session list` lists your sessions.',
+    '`rouse inbox` lists your messages.',
+  ]
+  const lines = [
+    ['claim', 'take', 'b'],
+    ['presence', 'set', 'idle'],
+    ['session', 'beat', 'none'],
+    ['thread', 'none'],
+  ]
+  expect(await refusals(gateway, donna.key, ...lines)).toEqual(help.map((text) => expect.stringContaining(text)))
+  const byOperator = [
+    ['agent', 'add', '@zoe', '--alias', '@mike'],
+    ['operator', 'key', 'rm', 'none'],
+  ]
+  expect(await refusals(gateway, gateway.adminKey, ...byOperator)).toEqual([
+    expect.stringContaining('or free the names of that agent: `rouse agent rm mike --free-names`.'),
+    expect.stringContaining('No live operator key "none". List them: `rouse operator key list`.'),
+  ])
+})
+
+test('a refusal over A2A has the same words', async () => {
+  await using gateway = await startGateway()
+  const donna = await gateway.addAgent('@donna')
+  const bob = await gateway.addAgent('@bob')
+  const task = await gateway.send('donna', 'do it', { key: bob.key })
+  await gateway.move(donna, task.id, 'working')
+  await gateway.move(donna, task.id, 'completed')
+  const [said] = await refusals(gateway, bob.key, ['send', '@donna', 'more', '--task', task.id])
+  expect(said).toContain('accepts no more messages. Send a new message without --task.')
+})
+
+test('a gateway that sends no key of a remedy is shown with its own words', () => {
+  const detail = 'There is no session s1, or it is not yours. GET /v1/sessions lists your sessions.'
+  expect(inWordsOf(undefined, { detail })).toBe(detail)
+  expect(inWordsOf(undefined, { detail, remedy: 'list-sessions' })).toContain('`rouse session list` lists')
 })

@@ -80,6 +80,11 @@ export const problemSchema: Schema = {
     instance: { type: 'string', description: 'The path of the request.' },
     code: { type: 'string', enum: codes.map(([code]) => code) },
     field: { type: 'string', description: 'The field that is refused, as a path: `filters.priority`.' },
+    remedy: {
+      type: 'string',
+      description:
+        'The key of the remedy with which `detail` ends, for programs that say it in their own words: `activate`. The values of its sentence are members too: `subscriptionId`. More keys may come.',
+    },
   },
   required: ['type', 'title', 'status', 'detail', 'instance', 'code'],
   // Extension members: `current` of a version conflict, `retryAfterSeconds`, …

@@ -83,7 +83,7 @@ export class RecoveryCalls {
       return begun.parse(await this.#request('POST', '/v1/recovery/acts', { epoch }, signal))
     } catch (error) {
       if (!(error instanceof Refused) || error.problem.status !== 409) throw error
-      return String(error.problem.detail ?? error.message)
+      return error.explanation
     }
   }
 

@@ -89,5 +89,5 @@ export class AgentState {
 const isKeyRefused = (error: unknown): boolean => error instanceof Refused && error.problem.status === 401
 
 function textOf(error: unknown): string {
-  return error instanceof Refused ? String(error.problem.detail ?? error.message) : (error as Error).message
+  return error instanceof Refused ? error.explanation : (error as Error).message
 }

@@ -58,7 +58,6 @@ export function registerHook(program: Command, io: Io): void {
 
 /** One line. */
 function reasonOf(error: unknown): string {
-  const { detail } = error instanceof Refused ? error.problem : {}
-  if (typeof detail === 'string') return detail
+  if (error instanceof Refused) return error.explanation
   return (error instanceof Error ? error.message : String(error)).split('\n')[0]!
 }

@@ -1,5 +1,6 @@
 import { clientFetch, type Fetch, type FetchResponse } from '../../client/client-fetch.ts'
 import type { Io } from '../../client/io.ts'
+import { detailFor } from '../../errors.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 import { keyVariable } from '../../harnesses/entries.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
@@ -50,8 +51,9 @@ function judged(url: string, { status }: FetchResponse, message: JsonObject): Ch
   const { result, error } = message
   if (isJsonObject(result))
     return ok(name, `${url} answers (MCP ${String(result.protocolVersion)}), with ${keyVariable} of here`)
-  const reason = isJsonObject(error) ? error.message : (message.detail ?? message.title)
-  const what = `${url} refuses ${keyVariable} of here: ${status}${typeof reason === 'string' ? ` ${reason.slice(0, 300)}` : ''}`
+  const problem = isJsonObject(error) ? { detail: error.message, ...(isJsonObject(error.data) && error.data) } : message
+  const reason = detailFor(problem, ({ cli }) => cli)
+  const what = `${url} refuses ${keyVariable} of here: ${status} ${reason.slice(0, 300)}`.trimEnd()
   if (status === 401 || status === 403) return broken(name, what, giveKey)
   return broken(name, `${url}: ${status}: no MCP server of Rouse`, `rouse health ${new URL(url).origin}`)
 }

@@ -44,7 +44,7 @@ async function checkKey(gateway: GatewayClient, profile: string): Promise<Check>
     if (!(error instanceof Refused)) return unknown('key', (error as Error).message.split('\n')[0]!)
     return broken(
       'key',
-      `profile ${profile}: ${error.problem.detail ?? error.message}`,
+      `profile ${profile}: ${error.explanation}`,
       `rouse login --profile ${profile} --url ${gateway.url}`,
     )
   }

@@ -17,7 +17,7 @@ export function problemText(problem: JsonObject, io: Io, { command, keyUse }: Re
   const lines = [`${paint(io, 'red', 'error:')} ${plain(title ?? 'The gateway refused the request')}`]
   if (code !== undefined) lines[0] += ` (${plain(code)})`
   const name = typeof field === 'string' ? field : undefined
-  if (detail !== undefined && detail !== title) lines.push(`  ${plain(inWordsOf(command, String(detail), name))}`)
+  if (detail !== undefined && detail !== title) lines.push(`  ${plain(inWordsOf(command, problem))}`)
   if (name !== undefined && !String(detail).startsWith(name))
     lines.push(`  field: ${plain(wordFor(name, command) ?? name)}`)
   if (Array.isArray(problem.allowed))

@@ -130,10 +130,9 @@ function showResult(
 ): void {
   const what = `${kind} ${plain(name)}`
   if (problem !== undefined) {
-    const { title, detail, code, field } = problem
-    const words = inWordsOf(undefined, String(detail ?? title), typeof field === 'string' ? field : undefined)
+    const words = inWordsOf(undefined, problem)
     const where = place === undefined ? '' : `${plain(place)}: `
-    io.stderr(`${where}${paint(io, 'red', 'refused')} ${what} (${plain(code)})\n  ${plain(words)}\n`)
+    io.stderr(`${where}${paint(io, 'red', 'refused')} ${what} (${plain(problem.code)})\n  ${plain(words)}\n`)
     return
   }
   const more = [

@@ -38,7 +38,8 @@ export async function requireOpenAgent(db: Reader, { project, handle }: AgentAdd
 
 function absent(handle: string): Problem {
   return new Problem('agent-not-found', {
-    detail: `There is no agent ${handle}. If it is private, send a key of its project: Authorization: Bearer rk_…`,
+    detail: `There is no agent ${handle}.`,
+    remedy: 'use-key-of-project',
   })
 }
 

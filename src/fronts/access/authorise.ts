@@ -18,7 +18,8 @@ export function authorise(operation: Operation, caller: Caller): void {
 export function requireScope(caller: Caller, scope: Scope, what: string): void {
   if (caller.scopes.includes(scope)) return
   throw new Problem('forbidden', {
-    detail: `${what} needs the scope "${scope}", and this key has ${listed(caller.scopes)}. Use a key with that scope, or ask for one: POST /v1/agents/{handle}/keys.`,
+    detail: `${what} needs the scope "${scope}", and this key has ${listed(caller.scopes)}.`,
+    remedy: 'use-key-with-scope',
     extra: { scope },
   })
 }

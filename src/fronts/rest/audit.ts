@@ -4,6 +4,7 @@ import type { AuditFront, AuditRecord } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import { readLabels } from '../../registry/callers/operator-key-store.ts'
+import { notAPageToken } from '../validate.ts'
 import { count, line, time } from './fields.ts'
 import { instant } from './instant.ts'
 import { route } from './route.ts'
@@ -11,10 +12,7 @@ import { route } from './route.ts'
 const limitDefault = 50
 
 /** A ULID: other texts would name no record. */
-const auditId = line(26).regex(
-  /^[0-9A-HJKMNP-TV-Z]{26}$/,
-  'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
-)
+const auditId = line(26).regex(/^[0-9A-HJKMNP-TV-Z]{26}$/, notAPageToken)
 
 const auditQuery = z.strictObject({
   project: z
@@ -82,8 +80,8 @@ function projectOf(caller: Caller, requested: '*' | undefined): string | undefin
   if (caller.projects === undefined) return undefined
   throw new Problem('forbidden', {
     field: 'project',
-    detail:
-      'project: only an operator of all projects may read the whole audit. Name one project with the header Rouse-Project.',
+    detail: 'project: only an operator of all projects may read the whole audit.',
+    remedy: 'name-project',
   })
 }
 

@@ -114,6 +114,7 @@ function requireTaker({ kind, scopes }: Caller): void {
 
 function withoutSession({ identity }: Caller): Problem {
   return new Problem('session-not-found', {
-    detail: `${identity} has no live session. Start one: POST /v1/sessions {"surface": "…"}.`,
+    detail: `${identity} has no live session.`,
+    remedy: 'start-session',
   })
 }

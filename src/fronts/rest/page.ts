@@ -44,7 +44,7 @@ export function readPosition(token: string | undefined): Position {
   if (createdAt !== undefined && id !== undefined) return { createdAt: Number(createdAt), id }
   throw new Problem('invalid-request', {
     field: 'pageToken',
-    detail:
-      'pageToken: send the `nextPageToken` of the previous page, or leave the field out to start with the first page.',
+    detail: 'pageToken:',
+    remedy: 'use-page-token-or-none',
   })
 }

@@ -16,9 +16,15 @@ export class RefusedSend extends Problem {
     const from = caller.identity
     const to = peer?.identity ?? ''
     const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000))
-    const { code, limitName, agents, says, event } = refusals[kind]({ from, to, limit, projectId: caller.projectId })
+    const { code, limitName, agents, says, remedy, event } = refusals[kind]({
+      from,
+      to,
+      limit,
+      projectId: caller.projectId,
+    })
     super(code, {
-      detail: `${says.replace('{wait}', `${retryAfterSeconds} s`)}`,
+      detail: says.replace('{wait}', `${retryAfterSeconds} s`),
+      ...(remedy && { remedy }),
       extra: { limit, limitName, ...(agents ? { agents } : {}), retryAfterSeconds },
     })
     this.charge = charge
@@ -50,6 +56,7 @@ interface Refusal {
   readonly limitName: string
   readonly agents?: string[]
   readonly says: string
+  readonly remedy?: 'raise-rate'
   readonly event?: 'mail.rate_limited' | 'mail.storm_tripped'
 }
 
@@ -57,7 +64,8 @@ const refusals: Record<Charge['kind'], (refused: Refused) => Refusal> = {
   project: ({ projectId, limit }) => ({
     code: 'rate-limited',
     limitName: 'messagesPerMinute',
-    says: `Project ${projectId} has used up messagesPerMinute: its agents together have sent ${limit} messages within a minute. Wait {wait}. The operator may raise it for the project: PATCH /v1/projects/{project}.`,
+    says: `Project ${projectId} has used up messagesPerMinute: its agents together have sent ${limit} messages within a minute. Wait {wait}.`,
+    remedy: 'raise-rate',
   }),
   sender: ({ from, limit }) => ({
     code: 'rate-limited',

@@ -110,7 +110,8 @@ export async function readThreadPage(
   const mails = await seen(db, caller, items)
   if (mails.length === 0 && after === '') {
     throw new Problem('thread-not-found', {
-      detail: `There is no thread ${threadId}, or none of its messages is yours. Send the threadId of a message.`,
+      detail: `There is no thread ${threadId}, or none of its messages is yours.`,
+      remedy: 'find-thread',
     })
   }
   return { mails, more, size }

@@ -96,7 +96,8 @@ async function requireAnswered(tx: Transaction, caller: Caller, id: string): Pro
   if (message && (await rolesInMail(tx, caller, message)).sees) return message
   throw new Problem('message-not-found', {
     field: 'inReplyTo',
-    detail: `inReplyTo: there is no message ${id}, or it is not yours. Leave the field out to start a thread.`,
+    detail: `inReplyTo: there is no message ${id}, or it is not yours.`,
+    remedy: 'begin-thread',
     extra: { messageId: id },
   })
 }

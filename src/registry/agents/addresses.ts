@@ -96,7 +96,8 @@ async function resolveEverybody(reader: Reader, caller: Caller, projectId: strin
   if (agents.length > 0 || projectId === caller.projectId) return { projectId, agents, broadcast: true }
   throw new Problem('forbidden', {
     field: 'to',
-    detail: `to: no agent of project ${projectId} has granted you CAN_REPLY_TO. An agent or the operator can grant it with \`rouse permission add\`.`,
+    detail: `to: no agent of project ${projectId} has granted you CAN_REPLY_TO.`,
+    remedy: 'be-granted-broadcasts',
   })
 }
 

@@ -96,9 +96,10 @@ async function takeReserved(tx: Transaction, agent: Agent, name: string, field: 
     await tx.run(useReserved, { projectId, name })
     return
   }
-  const bare = reserved.handle.slice(1)
   throw new Problem('agent-exists', {
     field,
-    detail: `${field}: ${name} is reserved for ${reserved.handle}, which was removed. Choose another name, or free the names of that agent: DELETE /v1/agents/${bare}?freeNames=true.`,
+    detail: `${field}: ${name} is reserved for ${reserved.handle}, which was removed.`,
+    remedy: 'free-names',
+    extra: { agent: reserved.handle.slice(1) },
   })
 }

@@ -158,7 +158,8 @@ export async function requireAgent(db: Reader, projectId: string, name: string):
   const agent = await findAgent(db, projectId, nameOf(name))
   if (!agent) {
     throw new Problem('agent-not-found', {
-      detail: `No agent ${name} in project ${projectId}. \`rouse agent list\` lists the agents.`,
+      detail: `No agent ${name} in project ${projectId}.`,
+      remedy: 'list-agents',
     })
   }
   return agent

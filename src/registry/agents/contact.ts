@@ -28,6 +28,7 @@ export function contactRefused(caller: Caller, agent: Pick<Agent, 'projectId' | 
       : `${agent.projectId}:${agent.handle} accepts mail from project ${caller.projectId} only with a permission`
   return new Problem('forbidden', {
     ...(field === undefined ? {} : { field }),
-    detail: `${field === undefined ? '' : `${field}: `}${why}. The agent or the operator can grant you CAN_REPLY_TO with \`rouse permission add\`. Answers to its own messages need no grant.`,
+    detail: `${field === undefined ? '' : `${field}: `}${why}.`,
+    remedy: 'be-granted-mail',
   })
 }

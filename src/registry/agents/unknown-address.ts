@@ -24,7 +24,12 @@ export class UnknownAddress extends Problem {
   readonly sought: Sought
 
   constructor(sought: Sought, candidates: readonly string[] = []) {
-    super('agent-not-found', { field: sought.field, detail: detailOf(sought, candidates), extra: { candidates } })
+    super('agent-not-found', {
+      field: sought.field,
+      detail: detailOf(sought, candidates),
+      extra: { candidates },
+      ...(candidates.length === 0 && { remedy: 'show-agents' }),
+    })
     this.sought = sought
   }
 }
@@ -42,7 +47,7 @@ export async function withNearestNames(reader: Reader, caller: Caller, error: un
 }
 
 function detailOf({ projectId, name, field }: Sought, candidates: readonly string[]): string {
-  const gone = namesSession(name.toLowerCase()) ? 'A session ends with its process; use the handle. ' : ''
-  const hint = candidates.length > 0 ? `Did you mean ${candidates.join(' or ')}?` : '`rouse who` lists the agents.'
-  return `${field}: no agent of project ${projectId} has the address "${name}". ${gone}${hint}`
+  const gone = namesSession(name.toLowerCase()) ? ' A session ends with its process; use the handle.' : ''
+  const hint = candidates.length > 0 ? ` Did you mean ${candidates.join(' or ')}?` : ''
+  return `${field}: no agent of project ${projectId} has the address "${name}".${gone}${hint}`
 }

@@ -20,9 +20,11 @@ export function requireRoom(caller: Caller, name: LimitName, taken: number, reme
 }
 
 /** `limit-exceeded` of a limit that the operator may set. */
-export function limitExceeded(name: LimitName, max: number, detail: string): Problem {
-  return new Problem('limit-exceeded', {
-    detail: `${detail} The operator may raise ${name} for the project: PATCH /v1/projects/{project}.`,
-    extra: { limit: name, max },
-  })
+export function limitExceeded(
+  name: LimitName,
+  max: number,
+  detail: string,
+  remedy: 'raise-limit' | 'release-claims' | 'close-streams' | 'wait-less' = 'raise-limit',
+): Problem {
+  return new Problem('limit-exceeded', { detail, remedy, extra: { limit: name, max } })
 }

@@ -65,7 +65,8 @@ function grantedEnd(maker: Caller, requested: number | undefined, now: number): 
   if (end > now + keyLifeMax * 1000) {
     throw new Problem('invalid-request', {
       field: 'expiresAt',
-      detail: `expiresAt: a key can expire at most ${keyLifeMax} seconds from now. Send an earlier instant, or leave the field out for a key that does not expire.`,
+      detail: `expiresAt: a key can expire at most ${keyLifeMax} seconds from now.`,
+      remedy: 'expire-earlier',
     })
   }
   if (last === undefined || end <= last) return end

@@ -23,7 +23,9 @@ export function requireEventType(caller: Pick<Caller, 'kind'>, name: string): Mc
   if (known !== undefined) return known
   throw new Problem('event-type-not-found', {
     field: 'name',
-    detail: `name: there is no event type of this name for you. GET /v1/event-types lists them: ${eventTypesFor(caller).join(', ')}.`,
+    detail: 'name: there is no event type of this name for you.',
+    remedy: 'choose-event-type',
+    extra: { known: eventTypesFor(caller).join(', ') },
   })
 }
 

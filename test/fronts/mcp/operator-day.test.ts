@@ -133,6 +133,14 @@ describe('a subscription', () => {
     expect((await run('subscription_write', { action: 'pause', subscriptionId })).data).toMatchObject({
       status: 'paused',
     })
+    for (const more of [
+      { action: 'resync', sinceLogId: 0 },
+      { action: 'replay', eventId },
+    ]) {
+      const { text } = await run('subscription_write', { ...more, subscriptionId })
+      expect(text).toContain('Make it active first: subscription_write with the action activate.')
+      expect(text).not.toMatch(/rouse |PATCH/)
+    }
     expect((await run('gateway_read')).data.subscriptions).toMatchObject({ paused: 1 })
     const resync = await run('subscription_write', { action: 'resync', subscriptionId, sinceLogId: 0 })
     expect(resync.text).toContain('subscription_write with the action activate')

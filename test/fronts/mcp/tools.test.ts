@@ -271,7 +271,12 @@ describe('the team', () => {
     })
     const paused = await manage({ action: 'update', subscriptionId, status: 'paused' })
     expect(paused.data).toMatchObject({ subscriptionId, currentState: { status: 'paused' } })
-    expect((await manage({ action: 'resync', subscriptionId, sinceLogId: 0 })).isError).toBe(true)
+    const refused = await manage({ action: 'resync', subscriptionId, sinceLogId: 0 })
+    expect(refused.isError).toBe(true)
+    expect(refused.text).toContain(
+      'Make it active first: manage_wake_subscription with the action update and the status active.',
+    )
+    expect(refused.text).not.toMatch(/PATCH|rouse /)
     const removed = await manage({ action: 'unsubscribe', subscriptionId })
     expect(removed.data).toEqual({ subscriptionId, status: 'removed' })
     expect((await manage({ action: 'unsubscribe', subscriptionId })).text).toContain('The action list shows')

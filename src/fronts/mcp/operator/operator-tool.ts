@@ -9,7 +9,7 @@ export interface OperatorTool extends AnyTool {
   readonly scopes: readonly Scope[]
 }
 
-type Fields<Input extends z.ZodObject, Output extends z.ZodObject> = Omit<Tool<Input, Output>, 'words'> &
+type Fields<Input extends z.ZodObject, Output extends z.ZodObject> = Omit<Tool<Input, Output>, 'language'> &
   Pick<OperatorTool, 'name' | 'scopes'>
 
 /** Declares a tool for operators. */
@@ -18,27 +18,5 @@ export function operatorTool<Input extends z.ZodObject, Output extends z.ZodObje
   scopes,
   ...fields
 }: Fields<Input, Output>): OperatorTool {
-  return { ...tool({ name, ...fields, words: refusalWords }), name, scopes }
+  return { ...tool({ name, ...fields, language: 'operator' }), name, scopes }
 }
-
-/** Sentences of refusals that would name the tools of agents, or a command. */
-const refusalWords: Required<AnyTool>['words'] = [
-  [/`rouse (?:agent list|who)` lists the agents\./, 'agents_read lists the agents.'],
-  [/`rouse sub list` lists your subscriptions\./, 'subscriptions_read lists the subscriptions.'],
-  [/GET \/v1\/needs lists what does\./, 'needs_read lists what does.'],
-  [/List your tasks to find it\./, 'tasks_read lists the tasks.'],
-  [/`GET \/v1\/tasks`/g, 'tasks_read'],
-  [
-    /Make it active first: PATCH \{"status":"active"\}/,
-    'Make it active first: subscription_write with the action activate',
-  ],
-  [
-    /Run `rouse wake test ([^`]+)`, and send the messageId of the test once it is acknowledged\./,
-    'Send $1 a wake test with message_write (subject "Wake test 1", wakePolicy immediate, body: acknowledge this and do nothing else), and give its messageId as proof once it is acknowledged.',
-  ],
-  [
-    /Run `rouse wake test ([^`]+)` again\./,
-    'Send $1 another one with message_write: its subject begins with "Wake test ".',
-  ],
-  [/Open GET \/v1\/wake-stream, or run `rouse listen`\./, 'Its reader has to connect: rouse listen, or rouse bridge.'],
-]

@@ -32,7 +32,7 @@ export async function runTool(
     const given = parse(tool.input, liberalArguments(jsonSchemaOf(tool.input, 'input'), input))
     return success(tool, await tool.run(api, given as never, context), signalsOf(api))
   } catch (error) {
-    return refusal(failureText(error, tool.words), signalsOf(api))
+    return refusal(failureText(error, tool.language), signalsOf(api))
   } finally {
     if (context.signal.aborted) for (const answer of api.answers) answer.returnMail?.()
   }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../lib/json.ts'
 import type { AskApi } from '../ask-api.ts'
 import type { McpCall } from '../call-api.ts'
 import type { FindIdentity } from '../client-identity.ts'
+import type { ToolLanguage } from '../failure-text.ts'
 import { everyResult } from './outputs.ts'
 
 /** The parts of a tool beside its input. */
@@ -35,8 +36,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly annotations: Required<Omit<ToolAnnotations, 'title'>>
   /** True when a result shows texts of other agents. */
   readonly quotes?: boolean
-  /** Sentences of refusals that it says in other words than the tools of agents. */
-  readonly words?: readonly (readonly [pattern: RegExp, instead: string])[]
+  /** The tools that its refusals name; absent: those of agents. */
+  readonly language?: ToolLanguage
   /** The first line of the text of a result. */
   readonly say: (output: z.output<Output>) => string
   readonly run: (ask: AskApi, input: z.output<Input>, context: ToolContext) => Promise<JsonObject>

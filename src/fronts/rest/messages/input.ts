@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { sizeLimits } from '../../../limits.ts'
 import { mailWaitMax, messageTypes, reportableStatuses } from '../../../words/mail.ts'
 import { priorities, wakePolicies } from '../../../words/policies.ts'
+import { notAPageToken } from '../../validate.ts'
 import { concepts, count, flag, line, oneOf, text, time } from '../fields.ts'
 
 const payloadMax = sizeLimits.metadata.max
@@ -36,10 +37,7 @@ export const returnsInput = z.strictObject({
     .max(sizeLimits.items.max, `names at most ${sizeLimits.items.max} messages`),
 })
 
-const messageId = line(100).regex(
-  /^MESSAGE:[0-9a-f-]{36}$/,
-  'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
-)
+const messageId = line(100).regex(/^MESSAGE:[0-9a-f-]{36}$/, notAPageToken)
 
 const inboxFilters = z.strictObject({
   unread: flag,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { presenceSources, presenceStates } from '../../../words/presence.ts'
+import { notAPageToken } from '../../validate.ts'
 import { count, line, names, oneOf, time } from '../fields.ts'
 
 const pid = z.int({ error: 'must be a process id: an integer' }).min(1).max(4_294_967_295)
@@ -52,10 +53,7 @@ export const sessionQuery = z.strictObject({
   status: oneOf(['live', 'ended']).optional(),
   limit: count(1, 200).optional(),
   pageToken: line(100)
-    .regex(
-      /^session_[0-9a-f-]{36}$/,
-      'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
-    )
+    .regex(/^session_[0-9a-f-]{36}$/, notAPageToken)
     .optional(),
 })
 

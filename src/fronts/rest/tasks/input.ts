@@ -3,6 +3,7 @@ import { sizeLimits } from '../../../limits.ts'
 import { contentsOf, isBase64, nullData } from '../../../tasks/part.ts'
 import { wakePolicies } from '../../../words/policies.ts'
 import { taskStates } from '../../../words/task-states.ts'
+import { notAPageToken } from '../../validate.ts'
 import { count, flag, line, oneOf, text } from '../fields.ts'
 
 const id = line(sizeLimits.id.max)
@@ -89,11 +90,7 @@ export const taskQuery = z.strictObject({
 /** A page of a task's messages or artifacts. */
 export const taskPartQuery = z.strictObject({
   limit: count(1, 1_000).optional(),
-  pageToken: count(
-    1,
-    Number.MAX_SAFE_INTEGER,
-    'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
-  ).optional(),
+  pageToken: count(1, Number.MAX_SAFE_INTEGER, notAPageToken).optional(),
 })
 
 export const taskReadQuery = z.strictObject({ historyLength: count(0, sizeLimits.taskItems.max).optional() })

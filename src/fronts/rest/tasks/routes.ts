@@ -166,8 +166,8 @@ function requireVersion(ifMatch: string | undefined, expectedVersion: number | u
     if (expectedVersion !== undefined) return expectedVersion
     throw new Problem('version-required', {
       field: 'expectedVersion',
-      detail:
-        'expectedVersion: send the version of the task that you have read, in the body or as If-Match: "<version>".',
+      detail: 'expectedVersion:',
+      remedy: 'send-version',
     })
   }
   const match = /^\s*"(\d+)"\s*$/.exec(ifMatch)

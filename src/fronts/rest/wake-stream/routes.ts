@@ -32,5 +32,5 @@ export const wakeStreamRoutes = [
 
 function requireHttp(http: HttpExchange | undefined): HttpExchange {
   if (http) return http
-  throw new Problem('invalid-request', { detail: 'Wakes are a stream over HTTP: GET /v1/wake-stream.' })
+  throw new Problem('invalid-request', { detail: 'Wakes are a stream over HTTP.' })
 }

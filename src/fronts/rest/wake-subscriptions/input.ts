@@ -4,6 +4,7 @@ import { overlapMaxSeconds } from '../../../registry/subscriptions/former-keys.t
 import { triggers } from '../../../words/events.ts'
 import { priorities } from '../../../words/policies.ts'
 import { chosenTargets, coalesceWindowMax, retryForMax } from '../../../words/targets.ts'
+import { notAPageToken } from '../../validate.ts'
 import { concepts, count, line, names, oneOf, time } from '../fields.ts'
 import { pageFields } from '../page.ts'
 
@@ -90,9 +91,5 @@ export const deliveryQuery = z.strictObject({ limit: count(1, 500).optional(), p
 
 export const heldQuery = z.strictObject({
   limit: count(1, 500).optional(),
-  pageToken: count(
-    1,
-    Number.MAX_SAFE_INTEGER,
-    'is not a page token of this list. Send the `nextPageToken` of the previous page, unchanged.',
-  ).optional(),
+  pageToken: count(1, Number.MAX_SAFE_INTEGER, notAPageToken).optional(),
 })
