@@ -124,7 +124,7 @@ export class Admission implements Disposable {
     this.#rates.requireLeft(caller, { name, kind })
   }
 
-  /** Counts acts that were done, also where nothing of their rate is left. */
+  /** Charges the rate for acts that already happened, even if that overdraws it. */
   charge(caller: Caller, name: RateName, kind = '', count = 1): void {
     this.#rates.charge(caller, { name, kind }, count)
   }

@@ -18,7 +18,7 @@ const atOnce: { readonly [Name in RateName]?: number } = {
   megabytesPerMinute: 16,
   changesPerDay: 5_000,
 }
-/** The requests of an agent with several keys, in those of one key. So a stolen key leaves some to the others. */
+/** The share of an agent's requests that one key may use, so that a stolen key cannot use them all. */
 const keysFactor = 1.5
 const revocations: Bucket = { size: gatewayLimits.revocationsPerMinute.max, windowMs: 60_000 }
 
@@ -58,7 +58,7 @@ export class Rates {
 
   /** Counts acts of an agent, all or none. Errors: `rate-limited`. */
   spend(caller: Caller, rate: Rate, count: number): void {
-    // Further requests come with one that was counted already: a small bucket has that much less.
+    // The first request was charged before: the room that is left is smaller by that.
     const before = rate.name === 'requestsPerMinute' ? 1 : 0
     if (caller.kind === 'agent') this.#spend(caller, rate.name, countedBy(caller, rate), count, before)
   }

@@ -15,7 +15,7 @@ export function raisedEvent(need: Need): NewEvent {
   return eventOf('need.raised', { ...about, subject: cutText(oneLine(text), subjectMax) })
 }
 
-/** A need that operators were told of waits no more. Pure. */
+/** The event that a need is resolved of which operators were notified. Pure. */
 export function clearedEvent({ id: need, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>): NewEvent {
   const named = need.startsWith('WAKE_SUB:') ? { subscriptionId: need } : {}
   return eventOf('need.cleared', { change: 'cleared', need, kind, agent, ...named })

@@ -50,8 +50,7 @@ export class StreamConnections implements AsyncDisposable {
   }
 
   /**
-   * The same for those of the subscriptions that are there and are still read as such a stream; others are left out. `connected`: those
-   * that are, as they were before.
+   * As above, but skips subscriptions that were removed or have another target. `connected` has the others, as they were before.
    */
   async connectFit(
     caller: Caller,

@@ -75,7 +75,7 @@ export class StartRecords {
     return this.#file.all(selectOpen, { agent })
   }
 
-  /** Those whose outcome the gateway has not heard. */
+  /** The starts whose outcome was not reported yet. */
   unreported(agent: string): StartRecord[] {
     return this.#file.all(selectUnreported, { agent })
   }

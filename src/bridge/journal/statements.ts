@@ -145,7 +145,7 @@ interface NthParams {
   readonly now: number
 }
 
-/** When the turn began before which as many began as are skipped, the newest first. What lies in the future was written by another clock. */
+/** The start of the n-th most recent turn. A start in the future was written by another clock. */
 const nthTurn = (where: SQL): SQL =>
   sql`select at from turn where ${where} and at <= ${p('now')}
     order by at desc limit 1 offset cast(${p('skipped')} as bigint)`

@@ -59,7 +59,7 @@ export class Parking {
     this.#isOfGateway = isKnown
   }
 
-  /** Takes what the gateway says, which a person may have changed. What it has not heard yet holds. */
+  /** Adopts the state of the gateway, which an operator may have edited. Local changes that were not reported yet win. */
   told(parked: Parked | null): void {
     if (this.unsent !== undefined || (!this.#isOfGateway && this.guard && parked === null)) return
     this.#isOfGateway = true

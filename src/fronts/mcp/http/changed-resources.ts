@@ -5,7 +5,7 @@ import type { FrontContext } from '../../front-context.ts'
 import { sourceFor } from '../../rest/events/stream.ts'
 import { resourcesOf } from '../resources/resources-of.ts'
 
-/** A reader of what changes. */
+/** A subscriber to changes of resources. */
 interface Told {
   readonly caller: Caller
   /** Events up to this `logId` are known. */
@@ -48,7 +48,7 @@ export async function tellChanges(context: FrontContext, told: Told): Promise<vo
   }
 }
 
-/** Returns what a reader is told of changed resources with: once it has read what it was told, and each of them once. */
+/** Returns the function that notes a changed resource: each is sent once, after the subscriber has read the batch before it. */
 export function pacedTelling(
   clock: Clock,
   { signal, tell, taken }: Pick<Told, 'signal' | 'tell' | 'taken'>,

@@ -21,7 +21,7 @@ export const mcpTable: RouteTable<McpRoute> = routeTable(
   rows.map((row) => ({ route: row.route, operation: { ...row, ...access } })),
 )
 
-/** To listen without a session is what `GET /mcp` is with one. */
+/** The sessionless counterpart of `GET /mcp`. */
 export const listenOperation: RestOperation = mcpTable.match('GET', '/mcp')!.route.operation
 
 export const mcpOperations: readonly RestOperation[] = mcpTable.routes.map(({ operation }) => operation)

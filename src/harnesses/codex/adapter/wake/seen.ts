@@ -11,7 +11,7 @@ export interface Seen {
   readonly state: PresenceState | 'closed'
   /** True when it cannot be determined that some process has the thread open. */
   readonly maybeClosed?: boolean
-  /** True when the state is what its hook has said: the next hook tells the next one. */
+  /** True when the state came from a hook, so that the next change comes from one too. */
   readonly isSaidByHook?: true
 }
 
