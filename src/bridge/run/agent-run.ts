@@ -3,7 +3,8 @@ import type { Io } from '../../client/io.ts'
 import { readOverlaps } from '../../client/overlaps.ts'
 import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { mayPass, type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
-import { type Clock, sleep, systemClock } from '../../lib/clock.ts'
+import { BackOff } from '../../lib/back-off.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import { meaningOf } from '../../words/receipts.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
 import type { Journal } from '../journal/journal.ts'
@@ -164,16 +165,17 @@ export class AgentRun {
     const endChanges = this.#conversations.onReported(() => this.#presence.note())
     const endLimits = this.#parts.host.onLimit((...shown) => void this.recovery.limited(...shown))
     try {
-      for (let delayMs: number = retryMs.first; !signal.aborted; delayMs = Math.min(delayMs * 2, retryMs.max)) {
+      const backOff = new BackOff(retryMs)
+      while (!signal.aborted) {
         try {
           await this.#follow()
           return
         } catch (error) {
           if (signal.aborted) return
           if (!mayPass(error) && !isGone(error)) return this.#state.refused(error)
-          if (this.#state.state === 'connected') delayMs = retryMs.first
+          if (this.#state.state === 'connected') backOff.reset()
           this.#state.connecting(error)
-          await sleep(systemClock, delayMs * (1 + 0.2 * Math.random()), signal)
+          await backOff.pause(signal)
         }
       }
     } catch (error) {
