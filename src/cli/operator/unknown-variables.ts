@@ -1,7 +1,7 @@
 import type { Io } from '../../client/io.ts'
 import { secretVariables } from '../../client/secret-files.ts'
 import { settingList } from '../../config/settings.ts'
-import { closestWord } from '../../lib/closest-word.ts'
+import { closestWord } from '../../lib/nearest-names.ts'
 
 /** The variables that only the other commands read, and those that `rouse listen --exec` gives its command: a shell may hold them. */
 const otherVariables = [
