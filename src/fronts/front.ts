@@ -50,9 +50,6 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
   app.use('/agents/:handle', a2a)
   app.use('/projects/:project/agents/:handle', a2a)
 
-  app.use(answerOpenRoutes(openTable, context))
-  if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
-
   // The key before the body: the gateway parses nothing for callers without one.
   app.use(
     '/v1',
@@ -64,6 +61,8 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
       answerRoutes(restTable, context),
     ]),
   )
+  app.use(answerOpenRoutes(openTable, context))
+  if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
   const callApi = callInSession(context, createLocalApi(context))
   app.use('/mcp', protect(context, '/mcp'), mcpRoutes({ callApi, ...context }))
   app.use(notFound)

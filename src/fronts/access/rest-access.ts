@@ -7,7 +7,7 @@ import type { Caller } from '../../registry/callers/caller.ts'
 import type { FrontContext } from '../front-context.ts'
 import { sendProblem } from '../http/problem.ts'
 import type { Reply } from '../rest/reply.ts'
-import type { RouteTable } from '../rest/route-table.ts'
+import type { RouteMatch, RouteTable } from '../rest/route-table.ts'
 import type { RestOperation } from './operation.ts'
 import { whenToRecord } from './when-to-record.ts'
 
@@ -17,20 +17,24 @@ interface GuardedRoute {
 }
 
 /**
- * Finds the operation of a request, and has `recordAnswers` record its answer as the operation says. Runs before the key is checked, so that
- * a refused key is recorded too.
+ * Finds the route of a request, once for all that run after it (`matchOf`), and has `recordAnswers` record its answer as the operation of the route
+ * says. Runs before the key is checked, so that a refused key is recorded too.
  */
 export function recordRest(context: FrontContext, table: RouteTable<GuardedRoute>): RequestHandler {
   return (req, res, next) => {
     const match = table.match(req.method, req.baseUrl + req.path)
     if (match) {
       const { operation } = match.route
+      res.locals.match = match
       res.locals.operation = operation
       recordings.set(res, recordingOf(context, req, res, { operation, params: match.params }))
     }
     next()
   }
 }
+
+/** Returns what `recordRest` has found for a request; undefined: its table has no such route. */
+export const matchOf = <Route extends GuardedRoute>({ locals }: Response): RouteMatch<Route> | undefined => locals.match
 
 /** A call of the REST API, as the audit sees it. */
 interface RestRecord {
