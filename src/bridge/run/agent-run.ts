@@ -57,7 +57,7 @@ export class AgentRun {
   readonly #outbox: ReceiptOutbox
   readonly #presence: PresenceReport
   readonly #conversations: Conversations
-  readonly #recovery: Recovery
+  readonly #missedWakes: Recovery
   readonly #stopping = new AbortController()
   readonly #last: OutgoingReceipt[] = []
   readonly #state: AgentState
@@ -85,7 +85,7 @@ export class AgentRun {
       refused: (error) => this.#state.reportRefused(error),
       note,
     })
-    this.#recovery = new Recovery({ gateway, now, note, times })
+    this.#missedWakes = new Recovery({ gateway, now, note, times })
     const reported = () => this.#conversations.reported()
     this.#presence = new PresenceReport({
       gateway,
@@ -125,14 +125,14 @@ export class AgentRun {
         this.#last.length = Math.min(this.#last.length, lastMax)
         noteReceipt(receipt)
         this.#outbox.add(receipt, givenUp)
-        if (meaningOf(receipt.step) === 'delivered') this.#recovery.arrived()
+        if (meaningOf(receipt.step) === 'delivered') this.#missedWakes.arrived()
       },
     })
   }
 
   get state(): { readonly state: RunState; readonly reason: string } {
     const { state, reason } = this.#state
-    return { state, reason: reason || (state === 'connected' && this.#recovery.reason) || '' }
+    return { state, reason: reason || (state === 'connected' && this.#missedWakes.reason) || '' }
   }
 
   /** True when it has ended because no agent may use the key of its profile now: with another key it could run. */
@@ -203,7 +203,7 @@ export class AgentRun {
     const away = () => this.#state.connecting(new Error('The stream of wakes ended.'))
     const over = new AbortController()
     const either = AbortSignal.any([signal, over.signal])
-    const recovering = Promise.all([this.#recovery.run(subscriptionIds, either), this.recovery.run(either)])
+    const recovering = Promise.all([this.#missedWakes.run(subscriptionIds, either), this.recovery.run(either)])
     try {
       for await (const item of streamedWakes(this.#gateway, { subscriptionIds, capabilities, signal, note: away })) {
         if (!this.#take(item)) return
