@@ -196,6 +196,12 @@ test('no time-out is joined with other signals: Node may collect it, and the wai
   expect(joining).toEqual([])
 })
 
+test('one file changes the requests and responses of Node and Express, and says why', () => {
+  const change = /setPrototypeOf\(|\.prototype(\.\w+)? = |defineProperty\((?!copy\b)|app\.(request|response)\b/
+  const changing = files.filter((file) => change.test(readFileSync(resolve(src, file), 'utf8')))
+  expect(changing).toEqual(['fronts/http/express-messages.ts'])
+})
+
 test('a file is not asking to be two', () => {
   const long = files.filter((file) => readFileSync(resolve(src, file), 'utf8').split('\n').length > 300)
   expect(long).toEqual([])

@@ -19,12 +19,17 @@ export async function* readEventStream(body: AsyncIterable<Uint8Array>): AsyncGe
   const decoder = new TextDecoder()
   let rest = ''
   let event: StreamEvent = { data: '' }
+  let endsInCr = false
   for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true })
+    const text = decoder.decode(chunk, { stream: true })
+    rest += text
     if (rest.length + event.data.length > eventMax) throw new Error('An event of the stream is too large.')
+    // Of a long line each chunk is searched once.
+    if (!endsInCr && !/[\r\n]/.test(text)) continue
     // A CR at the end may be half of a CRLF, so it waits for what follows.
     const lines = rest.split(/\r\n|\n|\r(?!$)/)
     rest = lines.pop() ?? ''
+    endsInCr = rest.endsWith('\r')
     for (const line of lines) {
       if (line !== '') {
         addLine(event, line)

@@ -5,7 +5,7 @@ import type { Io } from './io.ts'
 import { secretVariables } from './secret-files.ts'
 
 /** Our variables that hold a secret, or may. Commands that we start do not get them. */
-export const withheldVariables = [...secretVariables, 'ROUSE_KEY', 'ROUSE_SIGNING_KEY', 'PGPASSWORD']
+export const withheldVariables = [...secretVariables, 'ROUSE_KEY', 'PGPASSWORD']
 
 /** An environment without our secrets. */
 export function withoutSecrets(env: Io['env']): Record<string, string | undefined> {

@@ -8,6 +8,7 @@ import { admitRequest } from './http/admit-request.ts'
 import { actInProject, requireKey } from './http/auth.ts'
 import { protect } from './http/challenge.ts'
 import { countAnswers } from './http/count-answers.ts'
+import { answerInFull, endAnswers } from './http/express-messages.ts'
 import { metricsRoutes } from './http/metrics.ts'
 import { notFound, problemHandler, sendProblem } from './http/problem.ts'
 import { inOrder } from './in-order.ts'
@@ -32,13 +33,12 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
   app.disable('x-powered-by')
   app.set('etag', false)
   app.set('query parser', 'simple')
-  // Express would answer 304 by any ETag. The ETag of a task is for If-Match only; cards compare theirs themselves.
-  Object.defineProperty(app.request, 'fresh', { value: false })
-  countAnswers(app, admission.unread, (res, error) => {
+  answerInFull(app)
+  const refuse = (res: Response, error: unknown): void => {
     noteRefusal(metrics, error)
     refuseAnswer(res, error)
-  })
-  recordAnswers(app)
+  }
+  endAnswers(app, (end) => recordAnswers(countAnswers(admission.unread, refuse, end)))
   app.use(inOrder([protect(context, ''), refuseUnstorableUrl]))
 
   const a2a = agentRoutes(context)
@@ -49,9 +49,6 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
   })
   app.use('/agents/:handle', a2a)
   app.use('/projects/:project/agents/:handle', a2a)
-
-  app.use(answerOpenRoutes(openTable, context))
-  if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
 
   // The key before the body: the gateway parses nothing for callers without one.
   app.use(
@@ -64,6 +61,8 @@ export function createFront(context: Omit<McpFrontContext, 'callApi'>): Express 
       answerRoutes(restTable, context),
     ]),
   )
+  app.use(answerOpenRoutes(openTable, context))
+  if (context.metricsPage) app.use(metricsRoutes(context, context.metricsPage))
   const callApi = callInSession(context, createLocalApi(context))
   app.use('/mcp', protect(context, '/mcp'), mcpRoutes({ callApi, ...context }))
   app.use(notFound)

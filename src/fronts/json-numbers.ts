@@ -1,9 +1,8 @@
 import { Problem } from '../errors.ts'
 import { cutText } from '../lib/cut-text.ts'
 import { unstorablePath } from '../lib/words.ts'
+import { endOfString, quote } from './json-string.ts'
 
-const quote = 0x22
-const backslash = 0x5c
 const zero = 0x30
 const nine = 0x39
 const minus = 0x2d
@@ -92,14 +91,6 @@ function endOfNumber(text: Buffer, start: number): number {
 /** The bytes that a number may have after its first digit. */
 const numeric = new Uint8Array(256)
 for (const character of '0123456789.eE+-') numeric[character.charCodeAt(0)] = 1
-
-function endOfString(text: Buffer, start: number): number {
-  for (let at = start + 1; at < text.length; at++) {
-    if (text[at] === quote) return at
-    if (text[at] === backslash) at++
-  }
-  return text.length
-}
 
 /** The path of a number, found by a text in its place that no other one is like. Undefined: the text is not JSON. */
 function fieldAt(text: Buffer, { start, end }: Place): string | undefined {

@@ -3,9 +3,8 @@ import { cutText } from '../lib/cut-text.ts'
 import { unstorablePath } from '../lib/words.ts'
 import { sizeLimits } from '../limits.ts'
 import { requireExactNumbers } from './json-numbers.ts'
+import { backslash, endOfString, quote } from './json-string.ts'
 
-const quote = 0x22
-const backslash = 0x5c
 const comma = 0x2c
 const letterU = 0x75
 const openList = 0x5b
@@ -107,27 +106,6 @@ const hexDigits: readonly (number | undefined)[] = Array.from({ length: 128 }, (
   const digit = Number.parseInt(String.fromCharCode(byte), 16)
   return Number.isNaN(digit) ? undefined : digit
 })
-
-/** Up to so many bytes of a text are looked at one by one: a call that looks for a quote costs as much. */
-const shortString = 64
-
-/** Returns the index of the quote that ends the string at `start`, or of the last byte if the string does not end. */
-function endOfString(text: Buffer, start: number): number {
-  for (let at = start + 1; at < text.length; ) {
-    const near = Math.min(at + shortString, text.length)
-    for (; at < near; at++) {
-      if (text[at] === quote) return at
-      if (text[at] === backslash) at++
-    }
-    const end = text.indexOf(quote, at)
-    if (end < 0) return text.length
-    let escapes = end
-    while (escapes > at && text[escapes - 1] === backslash) escapes--
-    if ((end - escapes) % 2 === 0) return end
-    at = end + 1
-  }
-  return text.length
-}
 
 function tooDeep(): Problem {
   return new Problem('invalid-request', {

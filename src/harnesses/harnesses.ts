@@ -1,6 +1,6 @@
 import { UsageError } from '../client/failure.ts'
 import type { Io } from '../client/io.ts'
-import { closestWord } from '../lib/closest-word.ts'
+import { closestWord } from '../lib/nearest-names.ts'
 import type { Harness } from './harness.ts'
 import * as table from './table.ts'
 

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { duringWakes } from '../bridge/run/forged-wakes.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -127,6 +128,19 @@ describe('rouse listen', () => {
     await stop(terminal)
   })
 
+  test('points out a gap before a wake, with the command that brings what is missing', async () => {
+    await using gateway = await startGateway()
+    const { key } = await gateway.addAgent('donna')
+    const wake = { eventType: 'wake/sent_to_me', subscriptionId: 'WAKE_SUB:1', payload: {} }
+    const wakes = [
+      { ...wake, eventId: '01HWAKE0000000000000000001', logId: 7, prevLogId: null },
+      { ...wake, eventId: '01HWAKE0000000000000000003', logId: 9, prevLogId: 8 },
+    ]
+    const terminal = start(['listen'], { ROUSE_URL: gateway.url, ROUSE_KEY: key }, { fetch: duringWakes(wakes) })
+    await terminal.until(/Wakes are missing before this one: rouse sub resync WAKE_SUB:1 --since 7/)
+    await stop(terminal)
+  })
+
   test('ends when a newer one reads its subscription', async () => {
     await using gateway = await startGateway()
     const donna = await gateway.addAgent('donna')
@@ -228,6 +242,43 @@ describe('rouse listen --exec', () => {
     await gateway.send('donna', 'slow')
     await terminal.until(/took longer than 1 s/)
     await stop(terminal)
+  })
+
+  test.each([
+    [true, 'title[31mred'],
+    [false, '\u001b]0;title\u0007\u001b[31mred'],
+  ])(
+    'sets no title of a terminal (%s) by what the command prints, and changes nothing of it elsewhere',
+    async (isTerminal, shown) => {
+      await using gateway = await startGateway()
+      const { key } = await gateway.addAgent('donna')
+      const script = "printf '\\033]0;title\\007\\033[31mred\\n'"
+      const env = { PATH: process.env.PATH, ROUSE_URL: gateway.url, ROUSE_KEY: key }
+      const terminal = start(['listen', '--exec', script], env, { isTerminal })
+      await terminal.until(/Listening to/)
+      await gateway.send('donna', 'hello')
+      await terminal.until(/red\n/)
+      await stop(terminal)
+      expect(terminal.stdout()).toContain(isTerminal ? `]0;${shown}` : shown)
+      expect(terminal.stdout().includes('\u001b')).toBe(!isTerminal)
+    },
+  )
+
+  test('runs one command at a time by default, in order; with --json standard output has the wakes only', async () => {
+    await using gateway = await startGateway()
+    const donna = await gateway.addAgent('donna')
+    const script = 'echo "start $ROUSE_SUBJECT"; sleep 0.05; echo "end $ROUSE_SUBJECT"'
+    const terminal = listen(gateway, donna, '--json', '--exec', script)
+    await terminal.until(/Listening to/)
+    for (const text of ['1', '2', '3']) await gateway.send('donna', text)
+    await terminal.until(/end 3/)
+    await stop(terminal)
+    const lines = terminal.stderr().split('\n')
+    expect(lines.filter((line) => /^(start|end)/.test(line))).toEqual(
+      ['1', '2', '3'].flatMap((text) => [`start ${text}`, `end ${text}`]),
+    )
+    const wakes = terminal.stdout().trimEnd().split('\n')
+    expect(wakes.map((line) => JSON.parse(line).eventType)).toEqual(Array(3).fill('wake/sent_to_me'))
   })
 
   test('runs as many commands at the same time as it may', async () => {

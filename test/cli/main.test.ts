@@ -41,8 +41,10 @@ test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('%s ends a stream with %i', async (signal, code) => {
-  await using rouse = runRouse(['listen', '--signing-key', 'whsec_c2VjcmV0'])
-  await until(rouse.output, ({ stdout, stderr }) => (stdout + stderr).includes('Listening on'))
+  await using gateway = await startGateway()
+  const { key } = await gateway.addAgent('donna')
+  await using rouse = runRouse(['listen'], { ROUSE_URL: gateway.url, ROUSE_KEY: key })
+  await until(rouse.output, ({ stdout, stderr }) => (stdout + stderr).includes('Listening to'))
   rouse.kill(signal)
   expect((await rouse.exited).code).toBe(code)
 })

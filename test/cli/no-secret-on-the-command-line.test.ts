@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
@@ -15,7 +15,6 @@ const root = resolve(import.meta.dirname, '../..')
 /** Commands that show a secret to everybody who lists processes, or keep it in the shell's history. */
 const shown = [
   /--key[ =](?!<)/,
-  /--signing-key[ =](?!<)/,
   /ROUSE_(?:\w*_)?KEY=(?:rk_|whsec_|\$\()/,
   /(?:-H|--header)[\s=]+["'].*Bearer/,
   /--(?:database|bus)-url[ =]\S+:\S+@/,
@@ -45,7 +44,7 @@ test('no help text shows a secret or an option for one', async () => {
   for (const path of paths) {
     const { stdout } = await run([...path, '--help'])
     expect(stdout.split('\n').filter((line) => shown.some((pattern) => pattern.test(line)))).toEqual([])
-    expect(stdout).not.toMatch(/--(signing-)?key </)
+    expect(stdout).not.toMatch(/--key </)
   }
 })
 
@@ -80,13 +79,11 @@ test('a key that was not made leaves no file', async () => {
   expect(readdirSync(directory.path)).toEqual([])
 })
 
-test('a signing key comes from a file or from standard input', async () => {
+test('a key comes from a file or from standard input, or the option is a usage error', async () => {
   using directory = dataDirectory()
-  const path = join(directory.path, 'donna.whsec')
-  writeFileSync(path, 'whsec_c2VjcmV0\n', { mode: 0o600 })
-  const usage = await run(['listen', '--signing-key-file', join(directory.path, 'none')])
-  expect([usage.code, usage.stderr]).toEqual([2, expect.stringContaining('--signing-key-file')])
-  const empty = await run(['listen', '--signing-key-file', '-'], {}, { stdin: () => '' })
+  const missing = await run(['who', '--key-file', join(directory.path, 'none')])
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('--key-file')])
+  const empty = await run(['who', '--key-file', '-'], {}, { stdin: () => '' })
   expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('standard input')])
 })
 

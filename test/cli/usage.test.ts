@@ -119,7 +119,6 @@ test.each([
   ['a migration without a target', ['migrate', '--from', 'sqlite', '--to', 'postgres'], 'ROUSE_DATABASE_URL'],
   ['a migration the other way', ['migrate', '--from', 'postgres', '--to', 'sqlite'], 'sqlite'],
   ['a health check without time', ['health', '--timeout', '0'], 'from 1 to 60'],
-  ['webhooks without a key', ['listen', '--port', '0'], '--subscribe'],
 ])('%s is a usage error on standard error', async (_what, argv, hint) => {
   const { code, stdout, stderr } = await run(argv)
   expect(code).toBe(2)

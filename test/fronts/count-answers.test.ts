@@ -5,13 +5,14 @@ import express, { type Response } from 'express'
 import { expect, test } from 'vitest'
 import { UnreadAnswers } from '../../src/admission/unread-answers.ts'
 import { countAnswers } from '../../src/fronts/http/count-answers.ts'
+import { endAnswers } from '../../src/fronts/http/express-messages.ts'
 
 const large = 'x'.repeat(100_000)
 
 test('an answer to a client that has gone away does not count as unread', async () => {
   const unread = new UnreadAnswers()
   const app = express()
-  countAnswers(app, unread, () => expect.unreachable())
+  endAnswers(app, (end) => countAnswers(unread, () => expect.unreachable(), end))
   app.use((_req, res, next) => {
     res.locals.caller = { kind: 'agent', id: 'agent', keyId: 'key' }
     next()

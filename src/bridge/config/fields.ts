@@ -1,5 +1,5 @@
-import { closestWord } from '../../lib/closest-word.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { closestWord } from '../../lib/nearest-names.ts'
 import type { SettingMeaning } from '../adapter.ts'
 
 /** Collects what is wrong with a configuration: a sentence each, with the field and the remedy. */

@@ -2,7 +2,7 @@ import type { StateFile } from '../../storage/state-file.ts'
 import { p, type SQL, sql, statement } from '../../storage/statement.ts'
 
 /** How a start has ended, as the gateway hears it. */
-export type StartOutcome = 'started' | 'failed' | 'refused'
+type StartOutcome = 'started' | 'failed' | 'refused'
 
 /** A process that this bridge was to start for an agent. Instants in ms since the epoch. */
 export interface StartRecord {

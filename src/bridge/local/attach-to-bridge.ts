@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Io } from '../../client/io.ts'
-import { type Clock, sleep, systemClock } from '../../lib/clock.ts'
+import { BackOff } from '../../lib/back-off.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { OutgoingWake } from '../adapter.ts'
 import { connectToBridge } from './call-bridge.ts'
 import { LineSplitter } from './line-splitter.ts'
@@ -65,13 +66,12 @@ export class BridgeAttachment {
 
   async #run(): Promise<void> {
     const { signal } = this.#options
-    let pause: number = pauseMs.first
+    const backOff = new BackOff(pauseMs)
     while (!signal.aborted) {
       const wasAttached = await this.#connection()
       if (signal.aborted) return
-      pause = wasAttached ? pauseMs.first : Math.min(pauseMs.max, pause * 2)
-      // Not all of a machine's sessions at the same instant.
-      await sleep(this.#clock, pause * (0.75 + Math.random() / 2), signal)
+      if (wasAttached) backOff.reset()
+      await backOff.pause(signal, this.#clock)
     }
   }
 

@@ -135,7 +135,7 @@ export class AgentRecovery {
       restart,
       ...(lastAcceptAt === undefined ? {} : { lastAcceptAt: new Date(lastAcceptAt).toISOString() }),
       ...(lastSweepAt === undefined ? {} : { lastSweepAt: new Date(lastSweepAt).toISOString() }),
-      ...(late.length === 0 ? {} : { late }),
+      ...(late.length === 0 ? {} : { late: [...late] }),
       ...(recipe === undefined ? {} : { harness: recipe.harness }),
       ...(await this.#seen(signal)),
     }

@@ -1,53 +1,21 @@
-import { z } from 'zod'
 import { Refused } from '../../client/failure.ts'
-import type { GatewayClient } from '../../client/gateway-client.ts'
+import type { AnswerOf, BodyOf, GatewayClient } from '../../client/gateway-client.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import type { UsageLimit } from '../adapter.ts'
-import type { StartOutcome } from '../journal/start-records.ts'
 
-const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text))
-const parked = z.object({
-  until: instant.nullable(),
-  reason: z.string().max(100),
-  detail: z.string().max(500).optional(),
-})
-const order = z.object({ epoch: z.int().positive(), mode: z.string(), deadlineAt: instant })
-const heard = z.object({ order: order.nullish(), parked: parked.nullish() })
-const begun = z.object({ deadlineAt: instant })
-
-export type Order = z.infer<typeof order>
-/** The answer of the gateway to a report. */
-type Heard = z.infer<typeof heard>
-export type Parked = z.infer<typeof parked>
+type ReportAnswer = AnswerOf<'PUT /v1/recovery/bridge'>
 
 /** The report of a bridge about itself, for one agent. */
-export interface Account {
-  readonly startedAt: string
-  readonly starts: number
-  readonly lastAcceptAt?: string
-  readonly lastSweepAt?: string
-  readonly late?: readonly { readonly step: string; readonly count: number }[]
-  /** Its recipe for the agent. */
-  readonly restart: 'none' | 'unproven' | 'proven'
-  readonly harness?: string
-  /** The process of the harness that it sees now. */
-  readonly process?: { readonly pid: number; readonly startedAt: string }
-  /** A conversation of the agent is open here. */
-  readonly seen: boolean
-}
-
-/** The outcome of an act. */
-interface Outcome {
-  readonly outcome: StartOutcome
-  readonly pid?: number
-  readonly startedAt?: string
-  readonly detail?: string
-}
+export type Account = BodyOf<'PUT /v1/recovery/bridge'>
+/** An act that the gateway orders. `deadlineAt` in ms since the epoch. */
+export type Order = Pick<NonNullable<ReportAnswer['order']>, 'epoch' | 'mode'> & { readonly deadlineAt: number }
+/** The park of the agent at its gateway. `until` in ms since the epoch; null: until a person acts. */
+export type Parked = Pick<NonNullable<ReportAnswer['parked']>, 'reason' | 'detail'> & { readonly until: number | null }
 
 const timeoutMs = 10_000
 const detailMax = 200
 
-/** The calls of recovery, as the agent. Errors of all: `Refused`, `Unreachable`; an answer of another form is a `ZodError`. */
+/** The calls of recovery, as the agent. Errors of all: `Refused`, `Unreachable`; an `Error` when an answer has no instant where one belongs. */
 export class RecoveryCalls {
   readonly #gateway: GatewayClient
 
@@ -55,10 +23,19 @@ export class RecoveryCalls {
     this.#gateway = gateway
   }
 
-  /** undefined: the gateway is of a version without recovery. */
-  async account(body: Account, signal: AbortSignal): Promise<Heard | undefined> {
-    const answer = await this.#put('/v1/recovery/bridge', body, signal)
-    return answer && heard.parse(answer)
+  /** Reports the account. undefined: the gateway is of a version without recovery. */
+  async account(
+    body: Account,
+    signal: AbortSignal,
+  ): Promise<{ readonly order?: Order; readonly parked: Parked | null } | undefined> {
+    const route = 'PUT /v1/recovery/bridge'
+    const answer = await this.#gateway.call(route, { body, ...this.#transport(signal) }).catch(unlessStatus(404))
+    if (answer === undefined) return undefined
+    const { order, parked } = answer
+    return {
+      ...(order ? { order: { ...order, deadlineAt: instantOf(order.deadlineAt) } } : {}),
+      parked: parked ? { ...parked, until: parked.until === null ? null : instantOf(parked.until) } : null,
+    }
   }
 
   /** Parks the agent. A gateway without recovery does not know of it, and one that refuses it is not asked again. Returns whether it knows of it. */
@@ -69,18 +46,16 @@ export class RecoveryCalls {
       reason,
       ...(said ? { detail: said } : {}),
     }
-    try {
-      return (await this.#put('/v1/parked', body, signal)) !== undefined
-    } catch (error) {
-      if (error instanceof Refused && error.problem.status === 400) return false
-      throw error
-    }
+    const parked = this.#gateway.call('PUT /v1/parked', { body, ...this.#transport(signal) })
+    return (await parked.catch(unlessStatus(400, 404))) !== undefined
   }
 
   /** Begins an act. A text: why it may not begin. */
   async begin(epoch: number, signal: AbortSignal): Promise<{ readonly deadlineAt: number } | string> {
     try {
-      return begun.parse(await this.#request('POST', '/v1/recovery/acts', { epoch }, signal))
+      const input = { body: { epoch }, ...this.#transport(signal) }
+      const { deadlineAt } = await this.#gateway.call('POST /v1/recovery/acts', input)
+      return { deadlineAt: instantOf(deadlineAt) }
     } catch (error) {
       if (!(error instanceof Refused) || error.problem.status !== 409) throw error
       return error.explanation
@@ -88,24 +63,29 @@ export class RecoveryCalls {
   }
 
   /** Reports what became of an act. One that is over for the gateway needs no report. */
-  async report(epoch: number, body: Outcome, signal: AbortSignal): Promise<void> {
-    try {
-      await this.#request('POST', `/v1/recovery/acts/${epoch}/report`, body, signal)
-    } catch (error) {
-      if (!(error instanceof Refused) || ![404, 409].includes(Number(error.problem.status))) throw error
-    }
+  async report(
+    epoch: number,
+    body: BodyOf<'POST /v1/recovery/acts/:epoch/report'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const input = { params: { epoch: String(epoch) }, body, ...this.#transport(signal) }
+    await this.#gateway.call('POST /v1/recovery/acts/:epoch/report', input).catch(unlessStatus(404, 409))
   }
 
-  async #put(path: string, body: object, signal: AbortSignal): Promise<object | undefined> {
-    try {
-      return await this.#request('PUT', path, body, signal)
-    } catch (error) {
-      if (error instanceof Refused && error.problem.status === 404) return undefined
-      throw error
-    }
+  #transport(signal: AbortSignal) {
+    return { mail: 'none' as const, timeoutMs, signal }
+  }
+}
+
+const unlessStatus =
+  (...passed: readonly number[]) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof Refused) || !passed.includes(Number(error.problem.status))) throw error
   }
 
-  #request(method: string, path: string, body: object, signal: AbortSignal): Promise<object> {
-    return this.#gateway.request(method, path, { body, mail: 'none', timeoutMs, signal })
-  }
+/** An act without a deadline is not begun. Errors: the text is no instant. */
+function instantOf(text: string): number {
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw new Error(`The gateway has named no instant: ${text}`)
+  return at
 }

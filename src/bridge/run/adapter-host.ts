@@ -1,3 +1,4 @@
+import { BackOff } from '../../lib/back-off.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { within } from '../../lib/within.ts'
 import type {
@@ -159,7 +160,8 @@ export class AdapterHost implements AsyncDisposable {
     const { row, adapter, reported } = this.#of(id)
     const { signal } = this.#stopping
     let isNoted = false
-    for (let waitMs: number = watchAgainMs.first; !signal.aborted; waitMs = Math.min(waitMs * 2, watchAgainMs.max)) {
+    const backOff = new BackOff(watchAgainMs)
+    while (!signal.aborted) {
       const startedAt = this.#options.now()
       try {
         await adapter.watch!((session) => this.#tell(id, session), signal)
@@ -170,8 +172,8 @@ export class AdapterHost implements AsyncDisposable {
       }
       reported.clear()
       if (signal.aborted) return
-      if (this.#options.now() - startedAt > watchAgainMs.max) waitMs = watchAgainMs.first
-      await sleep(systemClock, waitMs, signal)
+      if (this.#options.now() - startedAt > watchAgainMs.max) backOff.reset()
+      await backOff.pause(signal)
     }
   }
 

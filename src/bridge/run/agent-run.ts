@@ -3,7 +3,8 @@ import type { Io } from '../../client/io.ts'
 import { readOverlaps } from '../../client/overlaps.ts'
 import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { mayPass, type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
-import { type Clock, sleep, systemClock } from '../../lib/clock.ts'
+import { BackOff } from '../../lib/back-off.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import { meaningOf } from '../../words/receipts.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
 import type { Journal } from '../journal/journal.ts'
@@ -56,7 +57,7 @@ export class AgentRun {
   readonly #outbox: ReceiptOutbox
   readonly #presence: PresenceReport
   readonly #conversations: Conversations
-  readonly #recovery: Recovery
+  readonly #missedWakes: Recovery
   readonly #stopping = new AbortController()
   readonly #last: OutgoingReceipt[] = []
   readonly #state: AgentState
@@ -84,7 +85,7 @@ export class AgentRun {
       refused: (error) => this.#state.reportRefused(error),
       note,
     })
-    this.#recovery = new Recovery({ gateway, now, note, times })
+    this.#missedWakes = new Recovery({ gateway, now, note, times })
     const reported = () => this.#conversations.reported()
     this.#presence = new PresenceReport({
       gateway,
@@ -124,14 +125,14 @@ export class AgentRun {
         this.#last.length = Math.min(this.#last.length, lastMax)
         noteReceipt(receipt)
         this.#outbox.add(receipt, givenUp)
-        if (meaningOf(receipt.step) === 'delivered') this.#recovery.arrived()
+        if (meaningOf(receipt.step) === 'delivered') this.#missedWakes.arrived()
       },
     })
   }
 
   get state(): { readonly state: RunState; readonly reason: string } {
     const { state, reason } = this.#state
-    return { state, reason: reason || (state === 'connected' && this.#recovery.reason) || '' }
+    return { state, reason: reason || (state === 'connected' && this.#missedWakes.reason) || '' }
   }
 
   /** True when it has ended because no agent may use the key of its profile now: with another key it could run. */
@@ -164,16 +165,17 @@ export class AgentRun {
     const endChanges = this.#conversations.onReported(() => this.#presence.note())
     const endLimits = this.#parts.host.onLimit((...shown) => void this.recovery.limited(...shown))
     try {
-      for (let delayMs: number = retryMs.first; !signal.aborted; delayMs = Math.min(delayMs * 2, retryMs.max)) {
+      const backOff = new BackOff(retryMs)
+      while (!signal.aborted) {
         try {
           await this.#follow()
           return
         } catch (error) {
           if (signal.aborted) return
           if (!mayPass(error) && !isGone(error)) return this.#state.refused(error)
-          if (this.#state.state === 'connected') delayMs = retryMs.first
+          if (this.#state.state === 'connected') backOff.reset()
           this.#state.connecting(error)
-          await sleep(systemClock, delayMs * (1 + 0.2 * Math.random()), signal)
+          await backOff.pause(signal)
         }
       }
     } catch (error) {
@@ -201,7 +203,7 @@ export class AgentRun {
     const away = () => this.#state.connecting(new Error('The stream of wakes ended.'))
     const over = new AbortController()
     const either = AbortSignal.any([signal, over.signal])
-    const recovering = Promise.all([this.#recovery.run(subscriptionIds, either), this.recovery.run(either)])
+    const recovering = Promise.all([this.#missedWakes.run(subscriptionIds, either), this.recovery.run(either)])
     try {
       for await (const item of streamedWakes(this.#gateway, { subscriptionIds, capabilities, signal, note: away })) {
         if (!this.#take(item)) return

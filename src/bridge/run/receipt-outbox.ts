@@ -1,7 +1,7 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import { mayPass } from '../../client/wakes/streamed-wakes.ts'
-import { sleep, systemClock } from '../../lib/clock.ts'
+import { BackOff } from '../../lib/back-off.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
 
@@ -73,7 +73,7 @@ export class ReceiptOutbox {
   }
 
   async #send(): Promise<void> {
-    let delayMs: number = retryMs.first
+    const backOff = new BackOff(retryMs)
     while (this.#waiting.length > 0) {
       const body = this.#waiting.slice(0, sizeLimits.items.max)
       // A signal of its own: receipts are still sent when the bridge stops.
@@ -84,12 +84,11 @@ export class ReceiptOutbox {
           const sent = body[at]
           if (outcome === 'failed' && sent?.step === 'failed') await this.#giveUp(sent)
         }
-        delayMs = retryMs.first
+        backOff.reset()
       } catch (error) {
         if (this.#stopping.signal.aborted) return
         if (mayPass(error)) {
-          await sleep(systemClock, delayMs, this.#stopping.signal)
-          delayMs = Math.min(delayMs * 2, retryMs.max)
+          await backOff.pause(this.#stopping.signal)
           continue
         }
         this.#options.refused(error)
@@ -98,6 +97,7 @@ export class ReceiptOutbox {
       for (const sent of body) if (this.#waiting[0] === sent) this.#waiting.shift()
     }
   }
+
   /** Never rejects. */
   async #giveUp(receipt: OutgoingReceipt): Promise<void> {
     const { note } = this.#options

@@ -1,4 +1,5 @@
 import type { Wake } from '../../client/wakes/wake.ts'
+import { BackOff } from '../../lib/back-off.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { within } from '../../lib/within.ts'
@@ -138,8 +139,9 @@ export class WakeQueue {
     const own = await sendersOf(wake, signal)
     let senders = own
     const parts = { ...this.#partsOf(wake, () => senders, signal), senders: own }
-    let delayMs: number = retryMs.first
-    for (const since = now(); !signal.aborted; delayMs = Math.min(delayMs * 2, retryMs.max)) {
+    const backOff = new BackOff(retryMs)
+    const since = now()
+    while (!signal.aborted) {
       const record = journal.find(wake.eventId, agent) ?? accepted
       const end = await this.#acts.run(() => attempt(wake, record, parts))
       if (end.step === 'stopped') return
@@ -157,7 +159,7 @@ export class WakeQueue {
       }
       const longestMs = end.isOfSender ? retryMs.max : Number.POSITIVE_INFINITY
       const leastMs = end.isTurn ? retryMs.minAfterTurn : retryMs.min
-      const waitMs = Math.min(longestMs, Math.max(leastMs, end.retryAfterMs ?? delayMs))
+      const waitMs = Math.min(longestMs, Math.max(leastMs, end.retryAfterMs ?? backOff.next()))
       this.#held = { wake, reason: end.detail, since, nextAt: now() + waitMs, ...(givenUpAt ? { givenUpAt } : {}) }
       await this.#pause(end, leastMs, waitMs, signal)
       if (signal.aborted || end.isWithHarness || !(await isRead(wake, signal))) continue

@@ -6,11 +6,6 @@ import { isTerminal, taskStates } from '../../words/task-states.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 import { requireConsent } from '../run/consent.ts'
 
-interface RemoveOptions {
-  freeNames?: boolean
-  yes?: boolean
-}
-
 export function registerAgentRemove(parent: Command, io: Io): void {
   clientCommand(parent, 'rm <handle>', 'remove an agent, its keys and its subscriptions; its open tasks are rejected', [
     'rouse agent rm @donna',
@@ -18,7 +13,7 @@ export function registerAgentRemove(parent: Command, io: Io): void {
   ])
     .option('--free-names', 'free the names of the agent too; without this option they stay reserved')
     .option('-y, --yes', 'do not ask; needed where nobody is at a terminal')
-    .action(async (name: string, { freeNames, yes }: RemoveOptions, command: Command) => {
+    .action(async (name: string, { freeNames, yes }: { freeNames?: boolean; yes?: boolean }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const handle = bareHandle(name)
       if (handle === '') throw new UsageError('The handle is empty.')

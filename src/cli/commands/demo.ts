@@ -3,11 +3,6 @@ import type { Io } from '../../client/io.ts'
 import { integer } from '../options/option-values.ts'
 import { commonOptions, jsonOption, withExamples } from '../run/client-command.ts'
 
-interface DemoCommandOptions {
-  port?: number
-  exit?: true
-}
-
 export function registerDemo(program: Command, io: Io): void {
   const command = program
     .command('demo')
@@ -16,7 +11,7 @@ export function registerDemo(program: Command, io: Io): void {
     .option('--exit', 'end after the demo instead of running until Ctrl-C')
     .addOption(jsonOption())
   withExamples(command, ['rouse demo', 'rouse demo --exit']).action(
-    async (options: DemoCommandOptions, command: Command) => {
+    async (options: { port?: number; exit?: true }, command: Command) => {
       const { runDemo } = await import('../operator/demo/run-demo.ts')
       const json = commonOptions(command).json === true
       const print = (text: string) => io.stdout(json ? `${JSON.stringify({ text })}\n` : `${text}\n`)

@@ -7,11 +7,6 @@ import { clientCommand, connect } from '../run/client-command.ts'
 
 type Changes = Partial<Record<LimitName, number | null>>
 
-interface LimitOptions {
-  set?: Changes
-  reset?: Changes
-}
-
 /** `rouse project limits`: what a project and its agents may use, and how to change it. */
 export function registerProjectLimits(parent: Command, io: Io): void {
   clientCommand(parent, 'limits <project>', 'show or set what a project and its agents may use', [
@@ -21,7 +16,7 @@ export function registerProjectLimits(parent: Command, io: Io): void {
   ])
     .option('--set <name=number>', 'set a limit; 0 is no limit; repeatable', collectLimit)
     .option('--reset <name>', 'set a limit back to its default; repeatable', collectReset)
-    .action(async (name: string, { set, reset }: LimitOptions, command: Command) => {
+    .action(async (name: string, { set, reset }: { set?: Changes; reset?: Changes }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const params = { project: name }
       const limits = { ...set, ...reset }

@@ -9,11 +9,6 @@ import { followEvents } from '../tail/follow-events.ts'
 
 const pageSize = 200
 
-interface TailOptions {
-  since?: number
-  follow?: true
-}
-
 export function registerTail(parent: Command, io: Io): void {
   clientCommand(
     parent,
@@ -27,7 +22,7 @@ export function registerTail(parent: Command, io: Io): void {
   )
     .option('--since <logId>', 'start after this event', integer(0))
     .option('-f, --follow', 'keep running and print new events; reconnects automatically')
-    .action(async (options: TailOptions, command: Command) => {
+    .action(async (options: { since?: number; follow?: true }, command: Command) => {
       const { gateway, print } = connect(io, command)
       const events = options.follow
         ? followEvents(gateway, { since: options.since, signal: io.signal, note: print.note })

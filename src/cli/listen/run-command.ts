@@ -10,7 +10,6 @@ import { askForTurn } from '../../client/wakes/turns.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import { runWakeCommand } from '../../client/wakes/wake-command.ts'
 import { readWakeContext, type WakeContext } from '../../client/wakes/wake-context.ts'
-import { commandOutput } from './command-output.ts'
 import type { Failure, Outcome } from './wake-work.ts'
 
 /** The command of `--exec`, and where it runs. */
@@ -108,4 +107,14 @@ function subjectOf(wake: Wake, { messages: [message], tasks: [task] }: WakeConte
   const id = task ? `task ${task.id}` : message?.messageId
   const from = message?.from ?? task?.originator
   return id === undefined || partsOf(wake).length > 0 ? '' : ` (${plain(id)} from ${plain(from)})`
+}
+
+/**
+ * The places to which the output of a command goes. With `--json` standard output has wakes only. A terminal gets it without control characters: a model
+ * prints what others have asked it to print, and that moves no cursor and sets no title.
+ */
+function commandOutput(io: Io, { json }: Pick<Printer, 'json'>) {
+  const shown = (print: (text: string) => void) =>
+    io.isTerminal ? (text: string) => print(plain(text, 'lines')) : (text: string) => print(text)
+  return { stdout: shown(json ? io.stderr : io.stdout), stderr: shown(io.stderr) }
 }

@@ -135,7 +135,7 @@ function noteRelease({ subscriptionId, reason }: { subscriptionId: string; reaso
   print.note(`${plain(subscriptionId)} is no longer read here: ${why}.`)
 }
 
-export function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
+function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
   print.note(`Wakes are missing before this one: rouse sub resync ${plain(subscriptionId)} --since ${gap}`)
 }
 

@@ -2,7 +2,7 @@ import type { GatewayClient } from '../../client/gateway-client.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import { mayPass } from '../../client/wakes/streamed-wakes.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
-import { sleep, systemClock } from '../../lib/clock.ts'
+import { BackOff } from '../../lib/back-off.ts'
 import { asideWaitMs, isGivenUp, isSetAside } from './set-aside.ts'
 
 /** How the work for a wake has failed. `givenUp`: called when the wake is not tried again. */
@@ -41,9 +41,8 @@ interface Failing {
   readonly isPart?: boolean
 }
 
-/** The wait after a report that failed: twice as long each time. */
-const retryMs = 1_000
-const retryMsMax = 30_000
+/** The waits after a report that failed. */
+const retryMs = { first: 1_000, max: 30_000 } as const
 /** Far more than a gateway has open for one stream. */
 const rememberedMax = 10_000
 /** The most characters in the detail of a report. */
@@ -216,13 +215,14 @@ export class WakeWork {
       },
     ]
     const transport = { signal: new AbortController().signal, timeoutMs: 10_000 }
-    for (let delayMs = retryMs; ; delayMs = Math.min(delayMs * 2, retryMsMax)) {
+    const backOff = new BackOff(retryMs)
+    for (;;) {
       try {
         const answer = await this.#gateway.call('POST /v1/wake-stream/receipts', { body, ...transport })
         return answer?.receipts[0]?.outcome
       } catch (error) {
         if (this.#stopping.signal.aborted || !mayPass(error)) return undefined
-        await sleep(systemClock, delayMs, this.#stopping.signal)
+        await backOff.pause(this.#stopping.signal)
       }
     }
   }

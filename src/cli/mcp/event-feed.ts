@@ -1,10 +1,10 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { EventView } from '../../client/route-types.ts'
+import { BackOff } from '../../lib/back-off.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import { followEvents } from '../tail/follow-events.ts'
 
-const againMs = 2_000
-const againMsMax = 60_000
+const againMs = { first: 2_000, max: 60_000 } as const
 /** How long a subscriber waits for the stream. A gateway that is away takes longer, and the stream opens when it is back. */
 const openMaxMs = 2_000
 
@@ -50,7 +50,8 @@ export class EventFeed implements AsyncDisposable {
     const { connect, onEvent, debug } = this.#options
     const { signal } = this.#ended
     const onOpen = (): void => this.#opened.abort()
-    for (let delayMs = againMs; !signal.aborted; delayMs = Math.min(delayMs * 2, againMsMax)) {
+    const backOff = new BackOff(againMs)
+    while (!signal.aborted) {
       try {
         for await (const event of followEvents(await connect(signal), {
           since: this.#last,
@@ -59,13 +60,13 @@ export class EventFeed implements AsyncDisposable {
           onOpen,
         })) {
           this.#last = event.logId
-          delayMs = againMs
+          backOff.reset()
           onEvent(event)
         }
       } catch (error) {
         if (signal.aborted) return
         debug(`The stream of events is not open: ${(error as Error).message}`)
-        await sleep(systemClock, delayMs, signal)
+        await backOff.pause(signal)
       }
     }
   }

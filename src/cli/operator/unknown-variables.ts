@@ -1,7 +1,7 @@
 import type { Io } from '../../client/io.ts'
 import { secretVariables } from '../../client/secret-files.ts'
 import { settingList } from '../../config/settings.ts'
-import { closestWord } from '../../lib/closest-word.ts'
+import { closestWord } from '../../lib/nearest-names.ts'
 
 /** The variables that only the other commands read, and those that `rouse listen --exec` gives its command: a shell may hold them. */
 const otherVariables = [
@@ -17,7 +17,6 @@ const otherVariables = [
   'ROUSE_MESSAGE_ID',
   'ROUSE_PROFILE',
   'ROUSE_PROJECT',
-  'ROUSE_SIGNING_KEY',
   'ROUSE_SUBJECT',
   'ROUSE_SUBSCRIPTION_ID',
   'ROUSE_TASK_ID',

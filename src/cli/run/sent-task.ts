@@ -1,6 +1,6 @@
 import { exitCodes } from '../../client/failure.ts'
 import { mayPass } from '../../client/wakes/streamed-wakes.ts'
-import { sleep, systemClock } from '../../lib/clock.ts'
+import { BackOff } from '../../lib/back-off.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 /** The exit codes of the states in which a wait for a task ends: those of A2A. */
@@ -39,10 +39,11 @@ export async function settled(
 ): Promise<JsonObject> {
   let result = first
   let isAway = false
-  for (let waitMs: number = lookMs.first; ; waitMs = Math.min(waitMs * 2, lookMs.max)) {
+  const backOff = new BackOff(lookMs)
+  for (;;) {
     const task = taskIn(result)
     if (task === undefined || stateIn(result) in exitCodeOf) return result
-    await sleep(systemClock, waitMs, signal)
+    await backOff.pause(signal)
     signal?.throwIfAborted()
     try {
       result = await read(String(task.id))

@@ -1,7 +1,7 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml'
 import type { z } from 'zod'
 import { UsageError } from '../../client/failure.ts'
-import { closestWord } from '../../lib/closest-word.ts'
+import { closestWord } from '../../lib/nearest-names.ts'
 import { fieldsAt, type Team, teamSchema } from './team.ts'
 
 type Path = readonly PropertyKey[]

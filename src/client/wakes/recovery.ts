@@ -1,3 +1,4 @@
+import { BackOff } from '../../lib/back-off.ts'
 import { sleep, systemClock } from '../../lib/clock.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { plain } from '../terminal-text.ts'
@@ -35,12 +36,12 @@ export class Recovery {
   readonly #parts: RecoveryParts
   readonly #times: RecoveryTimes
   readonly #resting = new Map<string, Resting>()
-  #nextRestMs: number
+  readonly #rests: BackOff
 
   constructor(parts: RecoveryParts) {
     this.#parts = parts
     this.#times = parts.times ?? usualTimes
-    this.#nextRestMs = this.#times.restMs.first
+    this.#rests = new BackOff(this.#times.restMs)
   }
 
   /** Why wakes do not come now; undefined: they do, as far as is known. */
@@ -51,7 +52,7 @@ export class Recovery {
 
   /** A wake has arrived: the next trouble is a new one. */
   arrived(): void {
-    this.#nextRestMs = this.#times.restMs.first
+    this.#rests.reset()
   }
 
   /** Looks until the signal aborts. Never rejects: what fails is tried with the next look, and the stream says what is lasting. */
@@ -74,8 +75,7 @@ export class Recovery {
     if (status !== 'degraded') {
       this.#resting.delete(id)
     } else if (resting === undefined) {
-      const restMs = this.#nextRestMs
-      this.#nextRestMs = Math.min(restMs * 2, this.#times.restMs.max)
+      const restMs = this.#rests.next()
       const why = `its wakes for ${trigger} have stopped: ${reason}`
       this.#resting.set(id, { why, until: now() + restMs })
       note(

@@ -1,12 +1,11 @@
-import { sleep, systemClock } from '../../lib/clock.ts'
+import { BackOff } from '../../lib/back-off.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { readEventStream, type StreamEvent } from '../event-stream.ts'
 import { Refused, Unreachable } from '../failure.ts'
 import type { GatewayClient } from '../gateway-client.ts'
 import { parseWake, type Wake } from './wake.ts'
 
-const reconnectMs = 1_000
-const reconnectMsMax = 30_000
+const reconnectMs = { first: 1_000, max: 30_000 } as const
 
 /** The items of a stream of wakes. */
 export type StreamItem =
@@ -32,7 +31,7 @@ export async function* streamedWakes(
   { subscriptionIds, capabilities, signal, note }: StreamOptions,
 ): AsyncGenerator<StreamItem, void, undefined> {
   const left = new Set(subscriptionIds)
-  let delayMs = reconnectMs
+  const backOff = new BackOff(reconnectMs)
   let wasConnected = false
   let isNoted = false
   while (!signal?.aborted && left.size > 0) {
@@ -40,7 +39,7 @@ export async function* streamedWakes(
       const response = await gateway.open(pathOf([...left], capabilities), { headers: { accept: 'text/event-stream' } })
       wasConnected = true
       isNoted = false
-      delayMs = reconnectMs
+      backOff.reset()
       yield { kind: 'connected' }
       for await (const event of readEventStream(response.body)) {
         const item = itemOf(event)
@@ -54,8 +53,7 @@ export async function* streamedWakes(
     if (signal?.aborted || left.size === 0) break
     if (!isNoted) note('The stream of wakes ended; connecting again …')
     isNoted = true
-    await sleep(systemClock, delayMs * (1 + 0.2 * Math.random()), signal)
-    delayMs = Math.min(delayMs * 2, reconnectMsMax)
+    await backOff.pause(signal)
   }
   signal?.throwIfAborted()
 }

@@ -1,13 +1,14 @@
-import type { Express, Request, RequestHandler, Response } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Audit } from '../../audit/audit.ts'
 import type { AuditEntry, AuditFront } from '../../audit/entry.ts'
 import { Problem } from '../../errors.ts'
 import { Attachment } from '../../lib/attachment.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
 import type { FrontContext } from '../front-context.ts'
+import type { EndAnswer } from '../http/express-messages.ts'
 import { sendProblem } from '../http/problem.ts'
 import type { Reply } from '../rest/reply.ts'
-import type { RouteTable } from '../rest/route-table.ts'
+import type { RouteMatch, RouteTable } from '../rest/route-table.ts'
 import type { RestOperation } from './operation.ts'
 import { whenToRecord } from './when-to-record.ts'
 
@@ -17,20 +18,24 @@ interface GuardedRoute {
 }
 
 /**
- * Finds the operation of a request, and has `recordAnswers` record its answer as the operation says. Runs before the key is checked, so that
- * a refused key is recorded too.
+ * Finds the route of a request, once for all that run after it (`matchOf`), and has `recordAnswers` record its answer as the operation of the route
+ * says. Runs before the key is checked, so that a refused key is recorded too.
  */
 export function recordRest(context: FrontContext, table: RouteTable<GuardedRoute>): RequestHandler {
   return (req, res, next) => {
     const match = table.match(req.method, req.baseUrl + req.path)
     if (match) {
       const { operation } = match.route
+      res.locals.match = match
       res.locals.operation = operation
       recordings.set(res, recordingOf(context, req, res, { operation, params: match.params }))
     }
     next()
   }
 }
+
+/** Returns what `recordRest` has found for a request; undefined: its table has no such route. */
+export const matchOf = <Route extends GuardedRoute>({ locals }: Response): RouteMatch<Route> | undefined => locals.match
 
 /** A call of the REST API, as the audit sees it. */
 interface RestRecord {
@@ -77,24 +82,20 @@ export async function recordBegun(res: Response): Promise<void> {
   }
 }
 
-/**
- * Has the answers of an app recorded when they end. It replaces `end` once, not for each response: a function of its own on each response
- * makes V8 keep the whole request until a major collection, and that makes the minor ones three times as long.
- */
-export function recordAnswers(app: Express): void {
-  const end = app.response.end as (this: Response, ...given: unknown[]) => Response
-  app.response.end = function (this: Response, ...given: unknown[]) {
-    const kept = takeRecording(this)?.()
-    if (!kept) return end.apply(this, given)
+/** Returns an end that records an answer first. */
+export function recordAnswers(end: EndAnswer): EndAnswer {
+  return (res, given) => {
+    const kept = takeRecording(res)?.()
+    if (!kept) return end(res, given)
     kept
       .then(
-        () => end.apply(this, given),
-        () => sendUnrecorded(this),
+        () => end(res, given),
+        () => sendUnrecorded(res),
       )
       // The answer cannot be written, so the connection is closed without one.
-      .catch(() => this.destroy())
-    return this
-  } as Response['end']
+      .catch(() => res.destroy())
+    return res
+  }
 }
 
 function takeRecording(res: Response): Recording | undefined {

@@ -1,40 +1,39 @@
-import { ServerResponse } from 'node:http'
-import type { Express, Response } from 'express'
+import type { Response } from 'express'
 import type { AnswerReader, UnreadAnswers } from '../../admission/unread-answers.ts'
 import type { Problem } from '../../errors.ts'
 import type { Caller } from '../../registry/callers/caller.ts'
+import type { EndAnswer } from './express-messages.ts'
 
 /** The bytes that a socket accepts without waiting for its reader. */
 const smallBytes = 16 * 1024
 
 /**
- * Counts every answer until its reader has read it, for each agent or, without a key, for each address. An answer above the limit is
+ * Returns an end that counts every answer until its reader has read it, for each agent or, without a key, for each address. An answer above the limit is
  * replaced by `refuse`.
  */
 export function countAnswers(
-  app: Express,
   unread: UnreadAnswers,
   refuse: (res: Response, error: unknown) => void,
-): void {
-  const end = ServerResponse.prototype.end as (this: Response, ...given: unknown[]) => Response
-  app.response.end = function (this: Response, ...given: unknown[]) {
+  end: EndAnswer,
+): EndAnswer {
+  return (res, given) => {
     // Nobody reads the answer of a client that has gone away. Node would make an exception of it.
-    if (this.closed) return this
+    if (res.closed) return res
     const bytes = sizeOf(given[0])
-    if (bytes < smallBytes) return end.apply(this, given)
-    const caller = this.locals?.caller as Caller | undefined
-    const reader: AnswerReader = caller ?? { address: String(this.req.socket.remoteAddress) }
+    if (bytes < smallBytes) return end(res, given)
+    const caller = res.locals?.caller as Caller | undefined
+    const reader: AnswerReader = caller ?? { address: String(res.req.socket.remoteAddress) }
     try {
-      if (!this.headersSent) unread.requireRoom(reader, bytes)
+      if (!res.headersSent) unread.requireRoom(reader, bytes)
     } catch (problem) {
-      for (const name of ['Content-Length', 'ETag']) this.removeHeader(name)
-      refuse(this, problem as Problem)
-      return this
+      for (const name of ['Content-Length', 'ETag']) res.removeHeader(name)
+      refuse(res, problem as Problem)
+      return res
     }
     const taken = unread.add(reader, bytes)
-    this.once('close', taken)
-    return end.apply(this, given)
-  } as Response['end']
+    res.once('close', taken)
+    return end(res, given)
+  }
 }
 
 function sizeOf(chunk: unknown): number {

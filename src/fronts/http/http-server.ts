@@ -8,7 +8,6 @@ import { silentLogger } from '../../logger/logger.ts'
 import { endWithCertificate, isVouchedFor } from '../../security/client-certificates.ts'
 import { type ConnectionBounds, connectionBounds } from '../connection-bounds.ts'
 import { ConnectionRefusals, Connections } from '../connections.ts'
-import { closingWriteHead, hasBody } from './early-answer.ts'
 import { ExpressMessages } from './express-messages.ts'
 import { takeUpgrade } from './upgrade.ts'
 
@@ -16,8 +15,6 @@ import { takeUpgrade } from './upgrade.ts'
 const lateCheckMs = 250
 /** The silence between two requests on a connection, in ms. */
 const keepAliveMs = 5_000
-/** The time for sending an answer before the body was read, in ms. */
-const lingerMs = 1_000
 /** Requests of a connection that are not answered; for one more it is closed. Few clients send one before the answer to the last one. */
 const pipelinedMax = 4
 /** Connections of a port that wait until they are accepted; the system may allow fewer. */
@@ -74,7 +71,6 @@ export class HttpServer implements AsyncDisposable {
         if (!res.closed) listen(res.req, res as Parameters<RequestListener>[1])
       })
     }
-    const writeHead = closingWriteHead(lingerMs)
     this.#server.on('request', (req, res) => {
       const { socket } = req
       // The bytes that arrived together with it may hold more requests.
@@ -83,7 +79,6 @@ export class HttpServer implements AsyncDisposable {
       const answers = this.#answersOf(socket)
       if (answers.length >= pipelinedMax) return void socket.destroy()
       answers.push(res)
-      if (hasBody(req)) res.writeHead = writeHead
       res.once('close', () => {
         answers.splice(answers.indexOf(res), 1)
         if (answers[0] && !socket.destroyed) begin(answers[0])

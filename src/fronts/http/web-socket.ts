@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { Problem } from '../../errors.ts'
 import { KiB } from '../../limits.ts'
+import { leaveConnection } from './express-messages.ts'
 import { requestIdOf } from './request-log.ts'
 import { upgradeOf } from './upgrade.ts'
 
@@ -58,8 +59,7 @@ export function acceptWebSocket(req: IncomingMessage, res: ServerResponse): Prom
   const { socket, head } = upgradeOf(req)!
   // The gateway speaks no subprotocol, whatever is offered.
   delete req.headers['sec-websocket-protocol']
-  res.statusCode = 101
-  Object.defineProperty(res, 'headersSent', { value: true })
+  leaveConnection(res)
   return new Promise((resolve) => {
     socket.once('close', () => resolve(undefined))
     if (socket.destroyed) return resolve(undefined)

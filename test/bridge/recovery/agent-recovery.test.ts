@@ -4,6 +4,8 @@ import { expect, test } from 'vitest'
 import type { UsageLimit } from '../../../src/bridge/adapter.ts'
 import { processStart } from '../../../src/bridge/processes.ts'
 import { Parking } from '../../../src/bridge/recovery/parking.ts'
+import { RecoveryCalls } from '../../../src/bridge/recovery/recovery-calls.ts'
+import { createGatewayClient } from '../../../src/client/gateway-client.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { until } from '../../support/until.ts'
 import { openPlace, startBridge } from '../run/bridge-desk.ts'
@@ -101,6 +103,16 @@ test('a park that the gateway refuses holds here, and stops no report', async ()
   await place.gateway.call('POST', '/v1/messages', { to: '@donna', subject: 'Review PR 7' })
   expect((await bridge.step('held')).detail).toContain('usage_limit')
   expect(place.harness.turns).toEqual([])
+})
+
+test('an answer of the gateway with a word where an instant belongs is an error: it parks and starts nothing', async () => {
+  const stub = new RecoveryStub()
+  stub.parked = { until: 'soon', reason: 'usage-limit' }
+  const credentials = async () => ({ key: 'rk_donna' })
+  const calls = new RecoveryCalls(createGatewayClient({ url: 'http://gateway.test', credentials, fetch: stub.fetch }))
+  const account = { startedAt: new Date().toISOString(), starts: 1, restart: 'none', seen: false } as const
+  const { signal } = new AbortController()
+  await expect(calls.account(account, signal)).rejects.toThrow('The gateway has named no instant: soon')
 })
 
 test('a limit in the conversation of another agent parks nobody else', async () => {

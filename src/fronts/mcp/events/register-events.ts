@@ -1,13 +1,12 @@
 import { type McpServer, ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { JsonObject } from '../../../lib/json.ts'
+import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import type { Polled } from '../../../subscriptions/mcp/poll.ts'
 import type { McpEventCodes } from '../../../words/mcp-events.ts'
 import { createAskApi } from '../ask-api.ts'
 import type { CallApi } from '../call-api.ts'
 import { mcpCallOf } from '../mcp-call.ts'
-import { invalidParams, toEventError } from './errors.ts'
-import { chosenIn, deliveryIn, positionIn } from './params.ts'
+import { eventError, invalidParams, toEventError } from './errors.ts'
 import { streamEvents } from './stream.ts'
 
 /** The methods of the extension `io.modelcontextprotocol/events`. */
@@ -90,3 +89,31 @@ function endOf(error: unknown) {
 
 /** How long a client waits between two polls, in ms. */
 const nextPollMs = 5_000
+
+/** Returns the type and the arguments that a request names, as the API takes them. Errors: -32602. */
+function chosenIn({ name, arguments: given }: JsonObject): { name: string; arguments: JsonObject } {
+  if (typeof name !== 'string' || name === '') throw invalidParams('name', 'is required: the name of an event type.')
+  if (given !== undefined && given !== null && !isJsonObject(given)) {
+    throw invalidParams('arguments', 'is an object with the arguments of the event type.')
+  }
+  return { name, arguments: (given as JsonObject | null | undefined) ?? {} }
+}
+
+/** Returns where events are to go. Errors: -32602; Unsupported for another mode than `webhook`. */
+function deliveryIn({ delivery }: JsonObject, codes: McpEventCodes): { url: unknown; secret: unknown } {
+  if (!isJsonObject(delivery)) throw invalidParams('delivery', 'is required: {mode: "webhook", url, secret}.')
+  const { mode, url, secret } = delivery
+  if (mode !== undefined && mode !== 'webhook') {
+    throw eventError(codes, 'Unsupported', { feature: 'deliveryMode', value: String(mode).slice(0, 100) })
+  }
+  return { url, secret }
+}
+
+const positionFields = ['cursor', 'maxAgeMs'] as const
+
+/** Returns the fields of a request that say where it begins: those that it has. */
+function positionIn(params: JsonObject): JsonObject {
+  return Object.fromEntries(
+    positionFields.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])),
+  )
+}

@@ -3,9 +3,10 @@ import type { Request, Response } from 'express'
 import { Problem } from '../../../errors.ts'
 import { requireStillValid } from '../../../identity/authenticate.ts'
 import { endMcpSession } from '../../../mcp-sessions/mcp-sessions.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
 import { slotOf } from '../../http/admit-request.ts'
 import { bearerKey, callerOf } from '../../http/auth.ts'
-import { askedTools } from './asked-tools.ts'
+import type { ToolSet } from '../tools/tool.ts'
 import { webRequest } from './caller-server.ts'
 import type { McpFrontContext } from './context.ts'
 import { answerListenPost } from './listen-post.ts'
@@ -23,6 +24,24 @@ export async function answerPost(context: McpFrontContext, req: Request, res: Re
   const post = { caller, address: addressOf(context, req), req, res, messages, isBatch, slot: slotOf(res), toolSet }
   const hasSession = await isLegacyRequest(webRequest(req), isBatch ? messages : messages[0])
   return hasSession ? answerSessionPost(context, post) : answerListenPost(context, post)
+}
+
+/**
+ * Returns the tools for operators that a request asks for: `/mcp?tools=read`, or `read,write`. undefined: it asks for none, and gets those
+ * of agents. They are loaded with the first request that asks. Errors: `invalid-request`, `forbidden`.
+ */
+async function askedTools({ query }: Pick<Request, 'query'>, caller: Caller): Promise<ToolSet | undefined> {
+  if (query.tools === undefined) return undefined
+  const { operatorToolSet, toolKinds } = await import('../operator/table.ts')
+  const asked = String(query.tools).split(',')
+  const kinds = toolKinds.filter((kind) => asked.includes(kind))
+  if (kinds.length === 0 || kinds.length < asked.length) {
+    throw new Problem('invalid-request', {
+      field: 'tools',
+      detail: 'tools: is read, write or read,write. Leave it out for the tools of agents.',
+    })
+  }
+  return operatorToolSet(kinds, caller)
 }
 
 /** Answers `GET /mcp`: the stream of a session. Errors: `method-not-allowed` in the era without sessions. */

@@ -3,7 +3,7 @@ import type { Admission } from '../../../admission/admission.ts'
 import { Problem } from '../../../errors.ts'
 import { isLoopbackHost } from '../../../security/url-guard.ts'
 import { authorise } from '../../access/authorise.ts'
-import { recordRest } from '../../access/rest-access.ts'
+import { matchOf, recordRest } from '../../access/rest-access.ts'
 import { admitRequest } from '../../http/admit-request.ts'
 import { actInProject, callerOf, requireKey } from '../../http/auth.ts'
 import { jsonBody } from '../../http/json-body.ts'
@@ -66,7 +66,7 @@ const onlyHere: RequestHandler = (req, _res, next) => (req.path === '/' ? next()
 const allow: RequestHandler = (req, res, next) => {
   // A stream has no head.
   if (req.method === 'HEAD') return refuseMethod(req, res, next)
-  const match = mcpTable.match(req.method, req.baseUrl)
+  const match = matchOf(res)
   if (match) authorise(match.route.operation, callerOf(res))
   next()
 }

@@ -1,4 +1,5 @@
 import type { AdapterContext, OutgoingWake, WakeEnd, WakeTools } from '../../../../bridge/adapter.ts'
+import { BackOff } from '../../../../lib/back-off.ts'
 import type { CodexAccess } from '../access.ts'
 import { isAllowed } from '../allowed.ts'
 import { type Located, locateThread } from '../locate.ts'
@@ -51,6 +52,7 @@ export async function handOver(
 ): Promise<WakeEnd> {
   using hook = listenForHook(options.context.clients, wake.id, threadId)
   const one = new OneHandOver(options, threadId, wake, tools, hook)
+  const backOff = new BackOff({ first: options.times.reconnectMs, max: options.times.reconnectMaxMs })
   for (let failures = 0, attemptsLeft = attemptsAfterAbort; attemptsLeft > 0 && failures < failuresMax; failures++) {
     const { looks } = one
     try {
@@ -60,10 +62,12 @@ export async function handOver(
       const end = one.endAfter(error)
       if (end) return end
     }
-    const { reconnectMs, reconnectMaxMs } = options.times
-    if (one.looks > looks) failures = 0
+    if (one.looks > looks) {
+      failures = 0
+      backOff.reset()
+    }
     if (tools.signal.aborted) attemptsLeft--
-    await anyOf(tools.signal, [], Math.min(reconnectMs * 2 ** failures, reconnectMaxMs))
+    await anyOf(tools.signal, [], backOff.next())
   }
   return outcomeUnknown
 }

@@ -1,5 +1,7 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { readEventStream } from '../../../../client/event-stream.ts'
 import { isJsonObject, type JsonObject } from '../../../../lib/json.ts'
 import type { ServerAddress } from './call.ts'
 
@@ -17,8 +19,6 @@ export interface EventFeed extends Disposable {
 
 const openMaxMs = 3_000
 const reopenMs = 500
-/** Longer than any event that is read here; the output of a tool may be longer, and is passed over. */
-const eventCharsMax = 1_000_000
 
 /** Reads the events of a server, and connects again where the connection is lost. What happens between the two is not repeated. */
 export function openFeed(server: ServerAddress, path: string, take: (event: HarnessEvent) => void): EventFeed {
@@ -46,49 +46,30 @@ export function openFeed(server: ServerAddress, path: string, take: (event: Harn
   }
 }
 
-function readOnce(
+async function readOnce(
   { url, authorization }: ServerAddress,
   path: string,
   signal: AbortSignal,
   opened: () => void,
   take: (event: HarnessEvent) => void,
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const headers = { accept: 'text/event-stream', ...(authorization === undefined ? {} : { authorization }) }
-    const sent = request(`${url}${path}`, { headers, agent: false, signal }, (answer) => {
-      if (answer.statusCode !== 200) {
-        answer.destroy()
-        return reject(new Error(`HTTP ${answer.statusCode}`))
-      }
-      const split = eventSplitter((event) => {
-        opened()
-        take(event)
-      })
-      answer.setEncoding('utf8').on('data', split).on('close', resolve).on('error', reject)
-    })
-    sent.on('error', reject).end()
-  })
-}
-
-/** Makes events of the text of a stream of server-sent events. Pure but for what it keeps of an event that has not ended. */
-function eventSplitter(take: (event: HarnessEvent) => void): (text: string) => void {
-  let rest = ''
-  return (text) => {
-    const blocks = (rest + text.replaceAll('\r', '')).split('\n\n')
-    rest = blocks.pop()!
-    if (rest.length > eventCharsMax) rest = ''
-    for (const block of blocks) {
-      const event = eventOf(block)
-      if (event) take(event)
-    }
+  const headers = { accept: 'text/event-stream', ...(authorization === undefined ? {} : { authorization }) }
+  const sent = request(`${url}${path}`, { headers, agent: false, signal })
+  // An error after the answer has begun ends the answer too.
+  sent.on('error', () => {}).end()
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+  if (answer.statusCode !== 200) return void answer.destroy()
+  for await (const { data } of readEventStream(answer)) {
+    const event = eventOf(data)
+    if (event === undefined) continue
+    opened()
+    take(event)
   }
 }
 
-function eventOf(block: string): HarnessEvent | undefined {
-  const lines = block.split('\n').filter((line) => line.startsWith('data:'))
-  if (lines.length === 0) return undefined
+function eventOf(data: string): HarnessEvent | undefined {
   try {
-    const value: unknown = JSON.parse(lines.map((line) => line.slice(5)).join('\n'))
+    const value: unknown = JSON.parse(data)
     if (!isJsonObject(value) || typeof value.type !== 'string') return undefined
     const properties = [value.properties, value.data].find(isJsonObject) ?? {}
     return { type: value.type, properties }
