@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { run } from '../cli/terminal.ts'
 
@@ -27,8 +27,9 @@ test('every command of rouse that it names exists', async () => {
 })
 
 test('a gateway that listens everywhere is started with its public address, in every document', () => {
-  const operations = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
-  const all = `${page}\n${operations}`.replace(/\\\n\s*/g, '')
+  const pages = new URL('../../docs/operations/', import.meta.url)
+  const operations = readdirSync(pages).map((name) => readFileSync(new URL(name, pages), 'utf8'))
+  const all = [page, ...operations].join('\n').replace(/\\\n\s*/g, '')
   for (const [command] of all.matchAll(/docker run [^\n]*/g)) {
     expect(command).toContain('-e ROUSE_PUBLIC_URL=')
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loggedEvents } from './events.ts'
 
-const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/operations/log.md', import.meta.url), 'utf8')
 
 /** The rows of the table of events: each event with the levels of its second column. */
 function listedEvents(): Map<string, string> {
@@ -12,7 +12,7 @@ function listedEvents(): Map<string, string> {
   return new Map(rows.map(([, event = '', levels = '']) => [event, levels]))
 }
 
-test('docs/operations.md lists every event that the code logs, and no other', () => {
+test('docs/operations/log.md lists every event that the code logs, and no other', () => {
   const logged = [...loggedEvents().keys()].sort()
   expect(logged.length).toBeGreaterThan(50)
   expect([...listedEvents().keys()].sort()).toEqual(logged)

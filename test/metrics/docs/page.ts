@@ -47,7 +47,7 @@ the process with the first scrape, and counts the store at most once a second. A
 answers ten scrapes a minute of each key.
 
 [deploy/prometheus/alerts.yml](../deploy/prometheus/alerts.yml) has alert rules, [deploy/grafana/rouse.json](../deploy/grafana/rouse.json) has a
-dashboard, and [operations.md](operations.md#what-to-watch) says what to do.
+dashboard, and [operations.md](operations/watch.md) says what to do.
 
 ## The series
 
