@@ -6,8 +6,7 @@ const page = readFileSync(new URL('../../docs/operations/log.md', import.meta.ur
 
 /** The rows of the table of events: each event with the levels of its second column. */
 function listedEvents(): Map<string, string> {
-  const [, after = ''] = page.split('### Every event\n')
-  const [table = ''] = after.split('\n## ')
+  const [, table = ''] = page.split('## Every event\n')
   const rows = [...table.matchAll(/^\| `([a-z0-9_]+\.[a-z_]+)` +\| ([a-z, ]+?) +\|/gm)]
   return new Map(rows.map(([, event = '', levels = '']) => [event, levels]))
 }
