@@ -2,27 +2,17 @@ import { ulidFloor } from '../lib/ids.ts'
 import { defaultProject } from '../registry/projects/project-store.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
-import { RowsStatement } from '../storage/rows.ts'
+import { rowsInsert } from '../storage/rows.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
 import type { AuditRecord } from './entry.ts'
 
 const columns = sql`id, at, last_at as "lastAt", project_id as "project", actor, caller_id as "callerId", key_id as "keyId",
   address, front, operation, target, outcome, count`
-const columnCount = 13
-
 // Repeated refused attempts are counted on the record of the first one.
-const upsert = new RowsStatement(
-  (value) =>
-    sql.join(
-      Array.from({ length: columnCount }, (_, column) => value(column)),
-      sql`, `,
-    ),
-  columnCount,
-  (
-    rows,
-  ) => sql`insert into audit (id, at, last_at, project_id, actor, caller_id, key_id, address, front, operation, target,
-    outcome, count) values ${rows}
-    on conflict (id) do update set last_at = excluded.last_at, count = excluded.count`,
+const upsert = rowsInsert(
+  'audit',
+  'id, at, last_at, project_id, actor, caller_id, key_id, address, front, operation, target, outcome, count',
+  sql`on conflict (id) do update set last_at = excluded.last_at, count = excluded.count`,
 )
 
 interface Page {

@@ -10,8 +10,7 @@ const createdAt = statement<{ projectId: string; logId: number }, { createdAt: n
     order by log_id limit 1`,
 )
 const newestOfTasks = new RowsStatement<EventRow>(
-  (value) => sql`${value(0)}, cast(${value(1)} as bigint)`,
-  2,
+  'text bigint',
   (rows) => sql`select ${eventColumns} from (values ${rows}) v cross join event e
   where e.task_id = v.column1 and e.log_id = (select max(x.log_id) from event x
     where x.task_id = v.column1 and x.type = 'task.state_changed' and x.log_id <= v.column2)`,

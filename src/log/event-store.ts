@@ -9,17 +9,8 @@ import { dataToStored, readStored } from './stored-data.ts'
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
   sql`update project set log_head = log_head + ${p('count')} where id = ${p('projectId')} returning log_head as "head"`,
 )
-const eventRows = rowsInsert('event', [
-  'project_id',
-  'log_id',
-  'type',
-  'task_id',
-  'actor',
-  'actor_id',
-  'data',
-  'created_at',
-])
-const audienceRows = rowsInsert('event_audience', ['audience', 'project_id', 'trigger', 'log_id'])
+const eventRows = rowsInsert('event', 'project_id, log_id, type, task_id, actor, actor_id, data, created_at')
+const audienceRows = rowsInsert('event_audience', 'audience, project_id, trigger, log_id')
 /** The trigger of an audience row whose event fires none. */
 const noTrigger = ''
 
@@ -147,9 +138,7 @@ export function readTaskEvents(
 }
 
 const windows = new RowsStatement<EventRow & { window: number }>(
-  (value) =>
-    sql`cast(${value(0)} as bigint), ${value(1)}, ${value(2)}, ${value(3)}, cast(${value(4)} as bigint), cast(${value(5)} as bigint)`,
-  6,
+  'bigint text text text bigint bigint',
   (rows) => sql`select v.column1 as "window", ${eventColumns}
   from (values ${rows}) v cross join event_audience a cross join event e
   where a.audience = v.column2 and a.project_id = v.column3 and a.log_id > v.column5 and a.log_id <= v.column6 and a.trigger = v.column4

@@ -30,9 +30,7 @@ const withheldNow = statement<{ projectId: string; agentId: string; now: number;
 )
 /** A wake that a webhook has taken. Of the targets whose receivers report for themselves, the programs book their runs. */
 const insertWakes = new RowsStatement(
-  (value) =>
-    sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint), ${value(5)}, ${value(6)}, cast(${value(7)} as bigint)`,
-  8,
+  'text text text bigint bigint text text bigint',
   (
     rows,
   ) => sql`insert into turn (agent_id, id, project_id, act, route, subscription_id, event_id, from_log_id, to_log_id, senders, thread_id,

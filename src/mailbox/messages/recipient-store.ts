@@ -22,18 +22,10 @@ interface NewRecipients {
   origin: string
 }
 
-const recipientRows = rowsInsert('message_recipient', [
-  'agent_id',
-  'message_id',
-  'status',
-  'updated_at',
-  'type',
-  'signal_type',
-  'pending',
-  'receipt',
-  'session_id',
-  'origin',
-])
+const recipientRows = rowsInsert(
+  'message_recipient',
+  'agent_id, message_id, status, updated_at, type, signal_type, pending, receipt, session_id, origin',
+)
 /** A recipient with its agent, and the reports on the newest wake with this message (JSON). A removed agent has neither handle nor project. */
 export interface AgentRecipient extends Recipient {
   readonly handle: string | null

@@ -42,9 +42,7 @@ const columns =
   event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", step, history, created_at as "createdAt", updated_at as "updatedAt"`)
 // Columns in the order of the table. Not for a subscription that was removed meanwhile. What a receipt has decided is not open again.
 const upsert = new RowsStatement(
-  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
-    cast(${value(5)} as bigint), ${value(6)}, ${value(7)}, cast(${value(8)} as bigint), cast(${value(9)} as bigint)`,
-  10,
+  'text text text bigint bigint bigint text text bigint bigint',
   (
     rows,
   ) => sql`insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome,
