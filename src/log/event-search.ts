@@ -2,7 +2,8 @@ import type { Reader } from '../storage/database.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import type { LogEvent } from './event.ts'
-import { type EventRow, eventColumns, eventFromRow, logBounds } from './event-store.ts'
+import type { EventRow } from './event-row.ts'
+import { eventColumns, eventFromRow, logBounds } from './event-store.ts'
 
 /** The event at a logId, or the next one where a restore has left none. */
 const createdAt = statement<{ projectId: string; logId: number }, { createdAt: number }>(
