@@ -10,8 +10,7 @@ export interface AgentUsage {
 }
 
 const add = new RowsStatement<{ agentId: string; bytes: number }>(
-  (value) => sql`${value(0)}, ${value(1)}, cast(${value(2)} as bigint)`,
-  3,
+  'text text bigint',
   (rows) => sql`insert into usage (agent_id, project_id, bytes) values ${rows}
     on conflict (agent_id) do update set bytes = usage.bytes + excluded.bytes returning agent_id as "agentId", bytes`,
 )

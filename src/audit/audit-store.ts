@@ -2,28 +2,14 @@ import { ulidFloor } from '../lib/ids.ts'
 import { defaultProject } from '../registry/projects/project-store.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { deleteInBatches } from '../storage/delete-in-batches.ts'
-import { RowsStatement } from '../storage/rows.ts'
+import { RowTable } from '../storage/row-table.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../storage/statement.ts'
-import type { AuditRecord } from './entry.ts'
+import { type AuditRecord, auditFields } from './entry.ts'
 
-const columns = sql`id, at, last_at as "lastAt", project_id as "project", actor, caller_id as "callerId", key_id as "keyId",
-  address, front, operation, target, outcome, count`
-const columnCount = 13
-
+const audits = new RowTable('audit', auditFields)
+const { columns } = audits
 // Repeated refused attempts are counted on the record of the first one.
-const upsert = new RowsStatement(
-  (value) =>
-    sql.join(
-      Array.from({ length: columnCount }, (_, column) => value(column)),
-      sql`, `,
-    ),
-  columnCount,
-  (
-    rows,
-  ) => sql`insert into audit (id, at, last_at, project_id, actor, caller_id, key_id, address, front, operation, target,
-    outcome, count) values ${rows}
-    on conflict (id) do update set last_at = excluded.last_at, count = excluded.count`,
-)
+const upsert = audits.insertRows(sql`on conflict (id) do update set last_at = excluded.last_at, count = excluded.count`)
 
 interface Page {
   project: string
@@ -68,24 +54,7 @@ const removeUpTo = statement<{ upTo: string }>(sql`delete from audit where id <=
 
 /** Inserts records. A record that exists gets the new count. */
 export function writeAudit(tx: Transaction, records: readonly AuditRecord[]): Promise<void> {
-  return upsert.run(
-    tx,
-    records.map((one) => [
-      one.id,
-      one.at,
-      one.lastAt,
-      one.project,
-      one.actor,
-      one.callerId,
-      one.keyId,
-      one.address,
-      one.front,
-      one.operation,
-      one.target,
-      one.outcome,
-      one.count,
-    ]),
-  )
+  return upsert.run(tx, records.map(audits.valuesOf))
 }
 
 /** The most records that one page examines, however few of them match. */

@@ -1,14 +1,10 @@
 import type { FormerKey } from '../registry/subscriptions/former-keys.ts'
 import type { PushTarget } from '../registry/subscriptions/subscription.ts'
+import { type SubscriptionRow, subscriptions } from '../registry/subscriptions/subscription-row.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 
-interface SealedRow {
-  readonly id: string
-  readonly signingKey: string | null
-  readonly formerKeys: string
-  readonly target: string
-}
+type SealedRow = Pick<SubscriptionRow, 'id' | 'signingKey' | 'formerKeys' | 'target'>
 
 /** A sealed text of a subscription, and what it is. */
 interface SealedText {
@@ -24,8 +20,10 @@ export interface SealedSubscription {
   readonly row: SealedRow
 }
 
-const page = statement<{ after: string; limit: number }, SealedRow>(sql`select id, signing_key as "signingKey",
-    former_keys as "formerKeys", target from subscription where id > ${p('after')} order by id ${limited}`)
+const page = statement<{ after: string; limit: number }, SealedRow>(
+  sql`select ${subscriptions.select('', 'id', 'signingKey', 'formerKeys', 'target')} from subscription
+    where id > ${p('after')} order by id ${limited}`,
+)
 const count = statement<object, { total: number }>(sql`select count(*) as total from subscription`)
 const replace = statement<
   SealedRow & { knownSigningKey: string | null; knownFormerKeys: string; knownTarget: string }

@@ -2,7 +2,8 @@ import type { Reader } from '../storage/database.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import type { LogEvent } from './event.ts'
-import { type EventRow, eventColumns, eventFromRow, logBounds } from './event-store.ts'
+import type { EventRow } from './event-row.ts'
+import { eventColumns, eventFromRow, logBounds } from './event-store.ts'
 
 /** The event at a logId, or the next one where a restore has left none. */
 const createdAt = statement<{ projectId: string; logId: number }, { createdAt: number }>(
@@ -10,8 +11,7 @@ const createdAt = statement<{ projectId: string; logId: number }, { createdAt: n
     order by log_id limit 1`,
 )
 const newestOfTasks = new RowsStatement<EventRow>(
-  (value) => sql`${value(0)}, cast(${value(1)} as bigint)`,
-  2,
+  'text bigint',
   (rows) => sql`select ${eventColumns} from (values ${rows}) v cross join event e
   where e.task_id = v.column1 and e.log_id = (select max(x.log_id) from event x
     where x.task_id = v.column1 and x.type = 'task.state_changed' and x.log_id <= v.column2)`,

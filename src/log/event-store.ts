@@ -2,24 +2,16 @@ import { Problem } from '../errors.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowsStatement, rowsInsert } from '../storage/rows.ts'
 import { forUpdate, limited, p, type Statement, sql, statement, takingLog } from '../storage/statement.ts'
-import { type EventType, eventTypes, triggers } from '../words/events.ts'
+import { eventTypes, triggers } from '../words/events.ts'
 import type { LogEvent, NewEvent } from './event.ts'
+import { type EventRow, events } from './event-row.ts'
 import { dataToStored, readStored } from './stored-data.ts'
 
 const takeLogIds = statement<{ projectId: string; count: number }, { head: number }>(
   sql`update project set log_head = log_head + ${p('count')} where id = ${p('projectId')} returning log_head as "head"`,
 )
-const eventRows = rowsInsert('event', [
-  'project_id',
-  'log_id',
-  'type',
-  'task_id',
-  'actor',
-  'actor_id',
-  'data',
-  'created_at',
-])
-const audienceRows = rowsInsert('event_audience', ['audience', 'project_id', 'trigger', 'log_id'])
+const eventRows = events.insertRows()
+const audienceRows = rowsInsert('event_audience', 'audience, project_id, trigger, log_id')
 /** The trigger of an audience row whose event fires none. */
 const noTrigger = ''
 
@@ -45,33 +37,16 @@ export async function numberEvents(
 export async function writeEvents(
   tx: Transaction,
   numbered: readonly LogEvent[],
-  events: readonly NewEvent[],
+  appended: readonly NewEvent[],
 ): Promise<void> {
-  const rows = numbered.map((event) => {
-    const { projectId, logId, type, taskId, actor, actorId, data, createdAt } = event
-    return [projectId, logId, type, taskId, actor, actorId, dataToStored(event, data), createdAt]
-  })
+  const rows = numbered.map((event) => events.valuesOf({ ...event, data: dataToStored(event, event.data) }))
   const audiences = numbered.flatMap(({ projectId, logId, trigger }, index) =>
-    events[index]!.audience.map((audience) => [audience, projectId, trigger ?? noTrigger, logId]),
+    appended[index]!.audience.map((audience) => [audience, projectId, trigger ?? noTrigger, logId]),
   )
   await Promise.all([eventRows.run(tx, rows), audienceRows.run(tx, audiences)])
 }
 
-export const eventColumns = sql.raw(
-  'e.project_id as "projectId", e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId", e.data, e.created_at as "createdAt"',
-)
-
-/** A row of the log. */
-export interface EventRow {
-  projectId: string
-  logId: number
-  type: EventType
-  taskId: string | null
-  actor: string
-  actorId: string | null
-  data: string
-  createdAt: number
-}
+export const eventColumns = events.select('e')
 
 interface Range {
   /** exclusive */
@@ -147,9 +122,7 @@ export function readTaskEvents(
 }
 
 const windows = new RowsStatement<EventRow & { window: number }>(
-  (value) =>
-    sql`cast(${value(0)} as bigint), ${value(1)}, ${value(2)}, ${value(3)}, cast(${value(4)} as bigint), cast(${value(5)} as bigint)`,
-  6,
+  'bigint text text text bigint bigint',
   (rows) => sql`select v.column1 as "window", ${eventColumns}
   from (values ${rows}) v cross join event_audience a cross join event e
   where a.audience = v.column2 and a.project_id = v.column3 and a.log_id > v.column5 and a.log_id <= v.column6 and a.trigger = v.column4

@@ -1,7 +1,9 @@
 import type { JsonObject } from '../lib/json.ts'
 import { weightOfValue } from '../lib/weight.ts'
 import { KiB } from '../limits.ts'
+import type { NounOf } from '../storage/columns.ts'
 import type { EventType, Trigger } from '../words/events.ts'
+import type { eventFields } from './event-row.ts'
 
 /** The characters of a page of events after which the next pages are shorter. */
 const pageWeightMax = 512 * KiB
@@ -41,17 +43,8 @@ export interface PastEvent extends NewEvent {
 }
 
 /** One row of the log. `logId` is gap-free within the project, in commit order. */
-export interface LogEvent {
-  readonly projectId: string
-  readonly logId: number
-  readonly type: EventType
+export interface LogEvent extends NounOf<typeof eventFields> {
   readonly trigger: Trigger | null
-  readonly taskId: string | null
-  readonly actor: string
-  readonly actorId: string | null
-  readonly data: JsonObject
-  /** ms since the epoch */
-  readonly createdAt: number
 }
 
 /**

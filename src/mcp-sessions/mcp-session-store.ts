@@ -1,21 +1,16 @@
+import { int, type RowOf } from '../storage/columns.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { RowTable } from '../storage/row-table.ts'
 import { limited, lockingStatement, p, sql, statement } from '../storage/statement.ts'
-import type { InitializeParams, LogLevel, McpSession } from './mcp-session.ts'
+import { type LogLevel, type McpSession, mcpSessionFields } from './mcp-session.ts'
 
-interface SessionRow extends Omit<McpSession, 'initialize' | 'resources'> {
-  initialize: string
-  resources: string
-}
+type SessionRow = RowOf<typeof mcpSessionFields>
 
-const columns =
-  sql.raw(`id, project_id as "projectId", caller_id as "callerId", key_id as "keyId", protocol_version as "protocolVersion",
-  initialize, log_level as "logLevel", resources, stream_id as "streamId", last_used_at as "lastUsedAt"`)
-
-const insert = statement<SessionRow & { now: number }>(sql`insert into mcp_session (id, project_id, caller_id, key_id,
-    protocol_version, initialize, log_level, resources, stream_id, last_used_at, created_at)
-  values (${p('id')}, ${p('projectId')}, ${p('callerId')}, ${p('keyId')}, ${p('protocolVersion')}, ${p('initialize')},
-    ${p('logLevel')}, ${p('resources')}, ${p('streamId')}, ${p('lastUsedAt')}, ${p('now')})`)
-const byId = statement<{ id: string }, SessionRow>(sql`select ${columns} from mcp_session where id = ${p('id')}`)
+const mcpSessions = new RowTable('mcp_session', mcpSessionFields, { createdAt: int })
+const insert = mcpSessions.insert()
+const byId = statement<{ id: string }, SessionRow>(
+  sql`select ${mcpSessions.columns} from mcp_session where id = ${p('id')}`,
+)
 const lockResources = lockingStatement<{ id: string }, Pick<SessionRow, 'resources'>>(
   'mcp_session',
   sql`select resources from mcp_session where id = ${p('id')}`,
@@ -57,24 +52,12 @@ const removeIdle = statement<{ id: string; before: number }>(
 )
 
 export async function insertMcpSession(tx: Transaction, session: McpSession): Promise<void> {
-  const { initialize, resources } = session
-  await tx.run(insert, {
-    ...session,
-    initialize: JSON.stringify(initialize),
-    resources: JSON.stringify(resources),
-    now: tx.now,
-  })
+  await tx.run(insert, { ...mcpSessions.toRow(session), createdAt: tx.now })
 }
 
 export async function findMcpSession(db: Reader, id: string): Promise<McpSession | undefined> {
   const row = await db.get(byId, { id })
-  return (
-    row && {
-      ...row,
-      initialize: JSON.parse(row.initialize) as InitializeParams,
-      resources: JSON.parse(row.resources) as string[],
-    }
-  )
+  return row && mcpSessions.fromRow(row)
 }
 
 /** Returns the URIs that a session is subscribed to, and locks them until the commit. undefined: it has ended. */

@@ -1,30 +1,32 @@
 import { randomBytes } from 'node:crypto'
 import { hashSecret } from '../security/secret.ts'
+import { int, json, type NounOf, nullable, text, word } from '../storage/columns.ts'
 
 /** The levels of log messages, the least severe first. Source: MCP 2025-11-25, server/utilities/logging. */
 const logLevels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** A session of an MCP client over HTTP. Only the client has its `Mcp-Session-Id`; the store has the hash. */
-export interface McpSession {
+export const mcpSessionFields = {
   /** The SHA-256 of its `Mcp-Session-Id`. */
-  readonly id: string
-  readonly projectId: string
+  id: text,
+  projectId: text,
   /** The agent's id, or `operator`. */
-  readonly callerId: string
-  readonly keyId: string
+  callerId: text,
+  keyId: text,
   /** As negotiated: `2025-11-25`. */
-  readonly protocolVersion: string
+  protocolVersion: text,
   /** The params of its `initialize` request. */
-  readonly initialize: InitializeParams
+  initialize: json<InitializeParams>(),
   /** The level that `logging/setLevel` set; null: the client has not set it. */
-  readonly logLevel: LogLevel | null
+  logLevel: nullable(word<LogLevel>()),
   /** The URIs of `resources/subscribe`. */
-  readonly resources: readonly string[]
+  resources: json<readonly string[]>(),
   /** The stream that its notifications are written to; null: none was opened. */
-  readonly streamId: string | null
-  readonly lastUsedAt: number
+  streamId: nullable(text),
+  lastUsedAt: int,
 }
+/** A session of an MCP client over HTTP. Only the client has its `Mcp-Session-Id`; the store has the hash. */
+export type McpSession = NounOf<typeof mcpSessionFields>
 
 /** The parameters with which a client begins a session. */
 export interface InitializeParams {

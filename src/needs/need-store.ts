@@ -1,39 +1,24 @@
 import { operatorAudience } from '../log/event.ts'
+import { type RowOf, text } from '../storage/columns.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { RowTable } from '../storage/row-table.ts'
 import { p, sql, statement } from '../storage/statement.ts'
-import type { NeedKind } from './need.ts'
-import type { Told } from './telling.ts'
+import { type Told, toldFields } from './telling.ts'
 
-interface Row {
-  id: string
-  kind: string
-  agent: string | null
-  toldAt: number
-  isOpen: number
-  snoozedUntil: number
-}
-
-const ofProject = statement<
-  { projectId: string },
-  Row
->(sql`select id, kind, agent, told_at as "toldAt", is_open as "isOpen",
-  snoozed_until as "snoozedUntil" from need where project_id = ${p('projectId')}`)
-const tell = statement<{ projectId: string; id: string; kind: string; agent: string | null; now: number }>(
-  sql`insert into need (project_id, id, kind, agent, told_at, is_open, snoozed_until)
-    values (${p('projectId')}, ${p('id')}, ${p('kind')}, ${p('agent')}, ${p('now')}, 1, 0)
-    on conflict (project_id, id) do update set kind = excluded.kind, told_at = excluded.told_at, is_open = 1, snoozed_until = 0`,
+const needs = new RowTable('need', toldFields, { projectId: text })
+const ofProject = statement<{ projectId: string }, RowOf<typeof toldFields>>(
+  sql`select ${needs.columns} from need where project_id = ${p('projectId')}`,
 )
+const tell = needs.insert(sql`on conflict (project_id, id)
+  do update set kind = excluded.kind, told_at = excluded.told_at, is_open = 1, snoozed_until = 0`)
 const close = statement<{ projectId: string; id: string }>(
   sql`update need set is_open = 0 where project_id = ${p('projectId')} and id = ${p('id')}`,
 )
 const forget = statement<{ projectId: string; id: string }>(
   sql`delete from need where project_id = ${p('projectId')} and id = ${p('id')}`,
 )
-const snooze = statement<{ projectId: string; id: string; kind: string; agent: string | null; until: number }>(
-  sql`insert into need (project_id, id, kind, agent, told_at, is_open, snoozed_until)
-    values (${p('projectId')}, ${p('id')}, ${p('kind')}, ${p('agent')}, 0, 0, ${p('until')})
-    on conflict (project_id, id) do update set kind = excluded.kind, snoozed_until = excluded.snoozed_until`,
-)
+const snooze = needs.insert(sql`on conflict (project_id, id)
+  do update set kind = excluded.kind, snoozed_until = excluded.snoozed_until`)
 const forgetOver = statement<{ projectId: string; now: number }>(sql`delete from need
   where project_id = ${p('projectId')} and is_open = 0 and told_at = 0 and snoozed_until <= ${p('now')}`)
 const watched = statement<{ operator: string }, { projectId: string }>(
@@ -42,8 +27,7 @@ const watched = statement<{ operator: string }, { projectId: string }>(
 
 /** Returns the needs that were told in a project. */
 export async function listTold(db: Reader, projectId: string): Promise<Told[]> {
-  const rows = await db.all(ofProject, { projectId })
-  return rows.map((row) => ({ ...row, kind: row.kind as NeedKind, isOpen: row.isOpen === 1 }))
+  return (await db.all(ofProject, { projectId })).map(needs.fromRow)
 }
 
 export async function saveTold(
@@ -51,7 +35,7 @@ export async function saveTold(
   projectId: string,
   { id, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>,
 ): Promise<void> {
-  await tx.run(tell, { projectId, id, kind, agent, now: tx.now })
+  await tx.run(tell, { projectId, id, kind, agent, toldAt: tx.now, isOpen: 1, snoozedUntil: 0 })
 }
 
 export async function closeTold(tx: Transaction, projectId: string, id: string): Promise<void> {
@@ -69,7 +53,7 @@ export async function saveSnooze(
   { id, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>,
   until: number,
 ): Promise<void> {
-  await tx.run(snooze, { projectId, id, kind, agent, until })
+  await tx.run(snooze, { projectId, id, kind, agent, toldAt: 0, isOpen: 0, snoozedUntil: until })
   await tx.run(forgetOver, { projectId, now: tx.now })
 }
 

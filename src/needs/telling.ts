@@ -1,17 +1,19 @@
+import { flag, int, type NounOf, nullable, text, word } from '../storage/columns.ts'
 import type { NeedKind } from './need.ts'
 
-/** The state of a need, as operators were told it. Instants in ms since the epoch. */
-export interface Told {
-  readonly id: string
-  readonly kind: NeedKind
-  readonly agent: string | null
+export const toldFields = {
+  id: text,
+  kind: word<NeedKind>(),
+  agent: nullable(text),
   /** 0: never, it was snoozed before. */
-  readonly toldAt: number
+  toldAt: int,
   /** True when it waits as far as they know. */
-  readonly isOpen: boolean
+  isOpen: flag,
   /** 0: it is not snoozed. */
-  readonly snoozedUntil: number
+  snoozedUntil: int,
 }
+/** The state of a need, as operators were told it. Instants in ms since the epoch. */
+export type Told = NounOf<typeof toldFields>
 
 /** A receiver that comes and goes is told at most so often, in ms. */
 export const quietMs = 15 * 60_000

@@ -36,12 +36,33 @@ const newPlaces: Readonly<Record<Engine, string>> = {
   postgres: 'name an empty database (ROUSE_DATABASE_URL)',
 }
 
+/** The placeholders of a migration: its words that differ between the engines. `byKey`: the rows of a table are in its key. */
+const words: Readonly<Record<Engine, Readonly<Record<string, string>>>> = {
+  sqlite: { int: 'integer', key: 'text', byKey: ' without rowid' },
+  postgres: { int: 'bigint', key: 'text collate "C"', byKey: '' },
+}
+
+/** Returns the text of a migration for an engine: with its words, and without the lines that are for the other alone. Throws for an unknown placeholder. */
+export function renderMigration(template: string, engine: Engine): string {
+  const other = engine === 'sqlite' ? '{postgres}' : '{sqlite}'
+  const lines = template.split('\n').filter((line) => !line.startsWith(other))
+  return lines.join('\n').replace(/\{(\w+)\}/g, (placeholder, word: string) => {
+    const text = word === engine ? '' : words[engine][word]
+    if (text === undefined) throw new Error(`A migration has an unknown placeholder: ${placeholder}.`)
+    return text
+  })
+}
+
+/** The first migration, which is written for each engine: stores have its hashes. */
+const firstName = '0001_schema.sql'
+
 /** Returns the numbered migrations of this build, in order. */
 export function ownMigrations(engine: Engine): Migration[] {
-  const directory = fileURLToPath(new URL(`../../drizzle/${engine}/`, import.meta.url))
-  const names = readdirSync(directory).filter((name) => /^\d{4}_.+\.sql$/.test(name))
-  return names.sort().map((name) => {
-    const text = readFileSync(`${directory}${name}`, 'utf8').replaceAll('\r\n', '\n')
+  const directory = fileURLToPath(new URL('../../drizzle/', import.meta.url))
+  const read = (path: string) => readFileSync(`${directory}${path}`, 'utf8').replaceAll('\r\n', '\n')
+  const later = readdirSync(directory).filter((name) => /^\d{4}_.+\.sql$/.test(name))
+  return [firstName, ...later.sort()].map((name) => {
+    const text = name === firstName ? read(`${engine}/${name}`) : renderMigration(read(name), engine)
     return { version: Number(name.slice(0, 4)), name, text, hash: sha256(text) }
   })
 }

@@ -9,11 +9,18 @@ export class RowsStatement<Answer = never> {
   readonly #ofSize: (size: number) => Statement<Row, Answer>
 
   /**
-   * @param row the SQL of one row, in the order of its values: `value(0), cast(value(1) as bigint)`
+   * @param types the types of a row's values: `text bigint bigint`. A parameter without a cast is a text, or what a column takes.
    * @param text the statement that contains the list of rows
    */
-  constructor(row: (value: (column: number) => SQL) => SQL, columnCount: number, text: (rows: SQL) => SQL) {
-    const rowAt = (index: number): SQL => sql`(${row((column) => sql`${p(String(index * columnCount + column))}`)})`
+  constructor(types: string, text: (rows: SQL) => SQL) {
+    const casts = types.split(' ').map((type) => type !== 'text')
+    const rowAt = (index: number): SQL => {
+      const values = casts.map((isCast, column) => {
+        const value = p(String(index * casts.length + column))
+        return isCast ? sql`cast(${value} as bigint)` : sql`${value}`
+      })
+      return sql`(${sql.join(values, sql`, `)})`
+    }
     this.#ofSize = bySize((size) => {
       const rows = Array.from({ length: size }, (_, index) => rowAt(index))
       return statement<Row, Answer>(text(sql.join(rows, sql`, `)))
@@ -43,15 +50,12 @@ function valuesOf(rows: readonly Row[]): SqlValue[] {
   return values
 }
 
-/** Inserts rows of one table. `columns` are the table's own names, in the order of a row's values. */
-export function rowsInsert(table: string, columns: readonly string[]): RowsStatement {
-  return new RowsStatement(
-    (value) =>
-      sql.join(
-        columns.map((_, column) => value(column)),
-        sql`, `,
-      ),
-    columns.length,
-    (rows) => sql`insert into ${sql.raw(table)} (${sql.raw(columns.join(', '))}) values ${rows}`,
-  )
+/**
+ * Inserts rows of one table.
+ * @param columns the table's own names, in the order of a row's values: `id, created_at`
+ * @param end what follows the values
+ */
+export function rowsInsert(table: string, columns: string, end = sql``): RowsStatement {
+  const insert = sql.raw(`insert into ${table} (${columns}) values`)
+  return new RowsStatement(columns.replace(/\w+,?/g, 'text'), (rows) => sql`${insert} ${rows} ${end}`)
 }

@@ -1,33 +1,23 @@
+import { flag, int, json, type RowOf, text } from '../storage/columns.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
+import { RowTable } from '../storage/row-table.ts'
 import { p, sql, statement } from '../storage/statement.ts'
 import { assembleArtifacts, type Chunk, type NewChunk } from './artifact.ts'
 import type { A2aArtifact, Task } from './task.ts'
 
-export interface ChunkRow {
-  artifactId: string
-  append: number
-  lastChunk: number
-  artifact: string
-}
+const fields = { artifactId: text, append: flag, lastChunk: flag, artifact: json<A2aArtifact>() }
+export type ChunkRow = RowOf<typeof fields>
 
-const insert = statement<{
-  taskId: string
-  seq: number
-  artifactId: string
-  append: number
-  lastChunk: number
-  artifact: string
-  size: number
-  now: number
-}>(sql`insert into task_chunk (task_id, seq, artifact_id, append, last_chunk, artifact, size, created_at)
-  values (${p('taskId')}, ${p('seq')}, ${p('artifactId')}, ${p('append')}, ${p('lastChunk')}, ${p('artifact')}, ${p('size')}, ${p('now')})`)
-const chunkAt = statement<{ taskId: string; seq: number }, ChunkRow>(sql`select artifact_id as "artifactId", append,
-  last_chunk as "lastChunk", artifact from task_chunk where task_id = ${p('taskId')} and seq = ${p('seq')}`)
-const chunksOf = statement<
-  { taskId: string; upTo: number },
-  ChunkRow
->(sql`select artifact_id as "artifactId", append, last_chunk as "lastChunk", artifact
-  from task_chunk where task_id = ${p('taskId')} and seq <= ${p('upTo')} order by seq`)
+const chunks = new RowTable('task_chunk', fields, { taskId: text, seq: int, size: int, createdAt: int })
+export const chunkColumns = chunks.columns
+export const chunkFromRow = chunks.fromRow
+const insert = chunks.insert()
+const chunkAt = statement<{ taskId: string; seq: number }, ChunkRow>(
+  sql`select ${chunkColumns} from task_chunk where task_id = ${p('taskId')} and seq = ${p('seq')}`,
+)
+const chunksOf = statement<{ taskId: string; upTo: number }, ChunkRow>(
+  sql`select ${chunkColumns} from task_chunk where task_id = ${p('taskId')} and seq <= ${p('upTo')} order by seq`,
+)
 const chunksOfArtifact = statement<{ taskId: string; artifactId: string }, { seq: number }>(
   sql`select seq from task_chunk where task_id = ${p('taskId')} and artifact_id = ${p('artifactId')} limit 1`,
 )
@@ -42,7 +32,7 @@ export async function insertChunk(tx: Transaction, taskId: string, seq: number, 
     lastChunk: chunk.lastChunk ? 1 : 0,
     artifact: chunk.encoded.text,
     size: chunk.encoded.size,
-    now: tx.now,
+    createdAt: tx.now,
   })
 }
 
@@ -59,13 +49,4 @@ export async function readChunk(db: Reader, taskId: string, seq: number): Promis
 export async function readArtifacts(db: Reader, task: Task): Promise<A2aArtifact[]> {
   if (task.chunkCount === 0) return []
   return assembleArtifacts((await db.all(chunksOf, { taskId: task.id, upTo: task.chunkCount })).map(chunkFromRow))
-}
-
-export function chunkFromRow(row: ChunkRow): Chunk {
-  return {
-    artifactId: row.artifactId,
-    append: row.append === 1,
-    lastChunk: row.lastChunk === 1,
-    artifact: JSON.parse(row.artifact) as A2aArtifact,
-  }
 }

@@ -2,7 +2,7 @@ import type { Reader } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import { assembleArtifacts, type Chunk } from './artifact.ts'
-import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
+import { type ChunkRow, chunkColumns, chunkFromRow } from './artifact-store.ts'
 import type { A2aArtifact, A2aMessage, Omitted, Task } from './task.ts'
 import { messagesOfTask, readMessagesAt, readTaskMessage } from './task-message-store.ts'
 
@@ -27,8 +27,7 @@ const chunkSizes = statement<{ taskId: string; upTo: number }, ChunkSize>(
   where task_id = ${p('taskId')} and seq <= ${p('upTo')} order by seq`,
 )
 const chunksAt = new ListStatement<{ taskId: string }, ChunkRow & { seq: number }>(
-  (seqs) => sql`select seq, artifact_id as "artifactId", append, last_chunk as "lastChunk", artifact
-  from task_chunk where task_id = ${p('taskId')} and seq in (${seqs})`,
+  (seqs) => sql`select seq, ${chunkColumns} from task_chunk where task_id = ${p('taskId')} and seq in (${seqs})`,
 )
 
 interface ContentQuery {

@@ -29,8 +29,7 @@ interface Change {
 }
 
 const add = new RowsStatement(
-  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, ${value(3)}, ${value(4)}, cast(${value(5)} as bigint)`,
-  6,
+  'text text text text text bigint',
   (rows) => sql`insert into task_count (agent_id, assignee_id, originator_id, project_id, state, total) values ${rows}
     on conflict (agent_id, assignee_id, originator_id, project_id, state)
     do update set total = task_count.total + excluded.total`,

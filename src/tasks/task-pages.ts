@@ -2,7 +2,7 @@ import { sizeLimits } from '../limits.ts'
 import type { Reader } from '../storage/database.ts'
 import { limited, p, type Statement, sql, statement } from '../storage/statement.ts'
 import type { Chunk } from './artifact.ts'
-import { type ChunkRow, chunkFromRow } from './artifact-store.ts'
+import { type ChunkRow, chunkColumns, chunkFromRow } from './artifact-store.ts'
 import type { A2aMessage, Task } from './task.ts'
 import { messagesOfTask } from './task-message-store.ts'
 
@@ -27,8 +27,7 @@ const messages = statement<Range, Numbered & { message: string }>(sql`select seq
   where seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 const chunkSizes = statement<Range, Size>(sql`select coalesce(size, octet_length(artifact)) as "size" from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
-const chunks = statement<Range, ChunkRow & Numbered>(sql`select seq, artifact_id as "artifactId", append,
-  last_chunk as "lastChunk", artifact from task_chunk
+const chunks = statement<Range, ChunkRow & Numbered>(sql`select seq, ${chunkColumns} from task_chunk
   where task_id = ${p('taskId')} and seq > ${p('after')} and seq <= ${p('upTo')} order by seq ${limited}`)
 
 interface PageQuery {

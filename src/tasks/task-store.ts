@@ -1,26 +1,17 @@
 import { contextOf } from '../lib/ids.ts'
-import type { JsonObject } from '../lib/json.ts'
+import { int, nullable, type RowOf, text } from '../storage/columns.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
+import { RowTable } from '../storage/row-table.ts'
 import { lateFilter, lockingStatement, p, type SQL, sql, statement } from '../storage/statement.ts'
-import type { Priority } from '../words/policies.ts'
-import type { TaskState } from '../words/task-states.ts'
 import type { Encoded } from './encoded.ts'
-import type { Task, TaskParties } from './task.ts'
+import { type Task, type TaskParties, taskFields } from './task.ts'
 import { countTask } from './task-count-store.ts'
 
-export interface TaskRow extends Omit<Task, 'state' | 'priority' | 'taggedConcepts' | 'metadata'> {
-  state: string
-  priority: string
-  taggedConcepts: string
-  metadata: string | null
-}
+export type TaskRow = RowOf<typeof taskFields>
 
-export const taskColumns =
-  sql.raw(`id, project_id as "projectId", context_id as "contextId", agent_id as "agentId", assignee_id as "assigneeId",
-  originator_id as "originatorId", state, version, status_message_seq as "statusMessageSeq", status_at as "statusAt", reason,
-  priority, tagged_concepts as "taggedConcepts", metadata, message_count as "messageCount", chunk_count as "chunkCount", size,
-  expires_at as "expiresAt", created_at as "createdAt", updated_at as "updatedAt"`)
+const tasks = new RowTable('task', taskFields, { firstSize: nullable(int), firstMessage: nullable(text) })
+export const taskColumns = tasks.columns
 
 /**
  * The two parts of the tasks of an agent, each with indexes of its own: those that are with the agent that they were sent to, which
@@ -30,14 +21,7 @@ export const withItsAgent: SQL = lateFilter(sql`agent_id = assignee_id`)
 export const handedOver: SQL = lateFilter(sql`agent_id <> assignee_id`)
 export const partsByHandOver: readonly SQL[] = [withItsAgent, handedOver]
 
-const insert = statement<
-  TaskRow & { firstSize: number | null; firstMessage: string | null }
->(sql`insert into task (id, project_id, context_id, agent_id, assignee_id, originator_id, state, version,
-    status_message_seq, status_at, reason, priority, tagged_concepts, metadata, message_count, chunk_count, size,
-    expires_at, created_at, updated_at, first_size, first_message)
-  values (${p('id')}, ${p('projectId')}, ${p('contextId')}, ${p('agentId')}, ${p('assigneeId')}, ${p('originatorId')}, ${p('state')}, ${p('version')},
-    ${p('statusMessageSeq')}, ${p('statusAt')}, ${p('reason')}, ${p('priority')}, ${p('taggedConcepts')}, ${p('metadata')},
-    ${p('messageCount')}, ${p('chunkCount')}, ${p('size')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')}, ${p('firstSize')}, ${p('firstMessage')})`)
+const insert = tasks.insert()
 const byId = statement<{ id: string }, TaskRow>(sql`select ${taskColumns} from task where id = ${p('id')}`)
 const amongIds = new ListStatement<object, TaskRow>((ids) => sql`select ${taskColumns} from task where id in (${ids})`)
 
@@ -47,19 +31,13 @@ const lockById = lockingStatement<{ id: string }, TaskRow>(
 )
 
 // The row is guarded by everything that counts changes: zero rows mean that it is not as it was read.
-const move = statement<{
-  id: string
-  expectedVersion: number
-  expectedChunks: number
-  state: string
-  reason: string | null
-  statusMessageSeq: number | null
-  messageCount: number
-  chunkCount: number
-  size: number
-  expiresAt: number | null
-  now: number
-}>(sql`update task set state = ${p('state')}, version = version + 1, status_message_seq = ${p('statusMessageSeq')},
+type Moved = Pick<
+  Task,
+  'id' | 'state' | 'reason' | 'statusMessageSeq' | 'messageCount' | 'chunkCount' | 'size' | 'expiresAt'
+>
+const move = statement<
+  Moved & { expectedVersion: number; expectedChunks: number; now: number }
+>(sql`update task set state = ${p('state')}, version = version + 1, status_message_seq = ${p('statusMessageSeq')},
     status_at = ${p('now')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, chunk_count = ${p('chunkCount')},
     size = ${p('size')}, expires_at = ${p('expiresAt')}, updated_at = ${p('now')}
   where id = ${p('id')} and version = ${p('expectedVersion')} and chunk_count = ${p('expectedChunks')}`)
@@ -85,14 +63,9 @@ const parties = new ListStatement<object, TaskParties>(
 
 /** Stores a new task, with its first message if that is short. Its other messages and its chunks are rows of their own. */
 export async function insertTask(tx: Transaction, task: Task, first?: Encoded | undefined): Promise<void> {
-  await tx.run(insert, {
-    firstSize: first?.size ?? null,
-    firstMessage: first?.text ?? null,
-    ...task,
-    contextId: task.contextId === contextOf(task.id) ? '' : task.contextId,
-    taggedConcepts: JSON.stringify(task.taggedConcepts),
-    metadata: task.metadata === null ? null : JSON.stringify(task.metadata),
-  })
+  const contextId = task.contextId === contextOf(task.id) ? '' : task.contextId
+  const written = { firstSize: first?.size ?? null, firstMessage: first?.text ?? null }
+  await tx.run(insert, { ...written, ...tasks.toRow(task), contextId })
   countTask(tx, { after: task })
 }
 
@@ -146,12 +119,6 @@ export async function updateChunkCount(tx: Transaction, before: Task, { size }: 
 }
 
 export function taskFromRow(row: TaskRow): Task {
-  return {
-    ...row,
-    contextId: row.contextId || contextOf(row.id),
-    state: row.state as TaskState,
-    priority: row.priority as Priority,
-    taggedConcepts: JSON.parse(row.taggedConcepts) as string[],
-    metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as JsonObject),
-  }
+  const task = tasks.fromRow(row)
+  return { ...task, contextId: task.contextId || contextOf(task.id) }
 }

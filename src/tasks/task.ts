@@ -1,39 +1,41 @@
 import type { JsonObject } from '../lib/json.ts'
 import { type Caller, operates } from '../registry/callers/caller.ts'
+import { int, json, type NounOf, nullable, text, word } from '../storage/columns.ts'
 import type { Priority } from '../words/policies.ts'
 import type { TaskState } from '../words/task-states.ts'
 import type { TaskRole } from './state.ts'
 
-/** A task's row: its state, without history and artifacts. */
-export interface Task {
-  readonly id: string
-  readonly projectId: string
-  readonly contextId: string
+export const taskFields = {
+  id: text,
+  projectId: text,
+  contextId: text,
   /** The agent that it was sent to: A2A clients reach it at this agent's address. It never changes. Source: D18. */
-  readonly agentId: string
+  agentId: text,
   /** Its worker: at first that agent, then the one that it was handed over to. An agent's id, or `operator`. */
-  readonly assigneeId: string
+  assigneeId: text,
   /** The caller that sent the first message: an agent's id or `operator`. */
-  readonly originatorId: string
-  readonly state: TaskState
+  originatorId: text,
+  state: word<TaskState>(),
   /** Counts state changes and messages; 0: not stored yet. Artifacts are not counted, so that a harness can stream them. */
-  readonly version: number
+  version: int,
   /** The number of the status message; null: there is none. */
-  readonly statusMessageSeq: number | null
-  readonly statusAt: number
+  statusMessageSeq: nullable(int),
+  statusAt: int,
   /** Why the gateway moved the task by its own decision: `expired`. null: a party moved it. */
-  readonly reason: string | null
-  readonly priority: Priority
-  readonly taggedConcepts: readonly string[]
-  readonly metadata: JsonObject | null
-  readonly messageCount: number
-  readonly chunkCount: number
+  reason: nullable(text),
+  priority: word<Priority>(),
+  taggedConcepts: json<readonly string[]>(),
+  metadata: nullable(json<JsonObject>()),
+  messageCount: int,
+  chunkCount: int,
   /** Bytes of its messages, artifact chunks and metadata, as `Encoded.size` counts them. */
-  readonly size: number
-  readonly expiresAt: number | null
-  readonly createdAt: number
-  readonly updatedAt: number
+  size: int,
+  expiresAt: nullable(int),
+  createdAt: int,
+  updatedAt: int,
 }
+/** A task's row: its state, without history and artifacts. */
+export type Task = NounOf<typeof taskFields>
 
 /** A2A messages and artifacts are stored as the ProtoJSON that the client sent (specification §5.5). */
 export type A2aMessage = JsonObject & { messageId: string; role: string; parts: JsonObject[] }

@@ -1,38 +1,41 @@
 import { ulidFloor } from '../lib/ids.ts'
 import type { RecoverySettings } from '../registry/recovery/gate.ts'
+import type { RowOf } from '../storage/columns.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { stepRows } from '../storage/delete-in-batches.ts'
+import { RowTable } from '../storage/row-table.ts'
 import { RowsStatement } from '../storage/rows.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
 import type { ReachedCap } from './facts.ts'
-import { dayMs, hasCaps, nobody, type Parties, reachedCap, type Turn, type TurnCost, type TurnOutcome } from './turn.ts'
+import {
+  dayMs,
+  hasCaps,
+  nobody,
+  type Parties,
+  reachedCap,
+  type Turn,
+  type TurnCost,
+  type TurnOutcome,
+  turnFields,
+} from './turn.ts'
 
-type Row = Omit<Turn, 'senders' | 'cost'> & { senders: string; cost: string | null }
+type Row = RowOf<typeof turnFields>
 
 /** More than the records of an agent's caps that are closed at once. */
 const withheldMax = 10
 /** A day's turns that are counted: more than any cap. */
 const countedMax = 10_000
 
-const columns =
-  sql.raw(`id, project_id as "projectId", agent_id as "agentId", act, route, subscription_id as "subscriptionId",
-  event_id as "eventId", from_log_id as "fromLogId", to_log_id as "toLogId", senders, thread_id as "threadId", started_at as "startedAt",
-  outcome, detail, ended_at as "endedAt", cost`)
-const insert =
-  statement<Row>(sql`insert into turn (id, project_id, agent_id, act, route, subscription_id, event_id, from_log_id, to_log_id,
-    senders, thread_id, started_at, outcome, detail, ended_at)
-  values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('act')}, ${p('route')}, ${p('subscriptionId')}, ${p('eventId')},
-    ${p('fromLogId')}, ${p('toLogId')}, ${p('senders')}, ${p('threadId')}, ${p('startedAt')}, ${p('outcome')}, ${p('detail')}, ${p('endedAt')})
-  on conflict (agent_id, id) do nothing`)
+const turns = new RowTable('turn', turnFields)
+const { columns, fromRow } = turns
+const insert = turns.insert(sql`on conflict (agent_id, id) do nothing`)
 const withheldNow = statement<{ projectId: string; agentId: string; now: number; limit: number }, Row>(
   sql`select ${columns} from turn where project_id = ${p('projectId')} and outcome = 'withheld' and ended_at > ${p('now')}
     and (${p('agentId')} = '' or agent_id = ${p('agentId')}) order by ended_at desc ${limited}`,
 )
 /** A wake that a webhook has taken. Of the targets whose receivers report for themselves, the programs book their runs. */
 const insertWakes = new RowsStatement(
-  (value) =>
-    sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint), ${value(5)}, ${value(6)}, cast(${value(7)} as bigint)`,
-  8,
+  'text text text bigint bigint text text bigint',
   (
     rows,
   ) => sql`insert into turn (agent_id, id, project_id, act, route, subscription_id, event_id, from_log_id, to_log_id, senders, thread_id,
@@ -70,7 +73,7 @@ const removeOf = statement<{ agentId: string }>(sql`delete from turn where agent
 
 /** Books a turn. A wake that is sent again is the same turn. */
 export async function insertTurn(tx: Transaction, turn: Turn): Promise<void> {
-  await tx.run(insert, { ...turn, senders: JSON.stringify(turn.senders), cost: null })
+  await tx.run(insert, turns.toRow(turn))
 }
 
 /** Books that a cap withholds a turn, unless it is on record that this cap withholds turns of the agent. */
@@ -164,12 +167,4 @@ export async function pruneTurns(db: Database, before: number, signal: AbortSign
 
 export async function deleteTurnsOf(tx: Transaction, agentId: string): Promise<void> {
   await tx.run(removeOf, { agentId })
-}
-
-function fromRow({ senders, cost, ...row }: Row): Turn {
-  return {
-    ...row,
-    senders: JSON.parse(senders) as string[],
-    cost: cost === null ? null : (JSON.parse(cost) as TurnCost),
-  }
 }

@@ -2,6 +2,7 @@ import { newUlid } from '../lib/ids.ts'
 import type { LogEvent } from '../log/event.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { RecoverySettings } from '../registry/recovery/gate.ts'
+import { int, json, type NounOf, nullable, text, word } from '../storage/columns.ts'
 import type { ReachedCap } from './facts.ts'
 import type { Act } from './rule.ts'
 
@@ -29,28 +30,31 @@ export interface Parties {
 /** The parties of a turn that is about nobody's mail in particular. */
 export const nobody: Parties = { senders: [], threadId: null }
 
-/** A turn that was begun, or a process that was started, whatever its end. Instants in ms since the epoch. */
-export interface Turn extends Parties {
-  readonly id: string
-  readonly projectId: string
-  readonly agentId: string
-  readonly act: Act
+export const turnFields = {
+  id: text,
+  projectId: text,
+  agentId: text,
+  act: word<Act>(),
   /** The target of its wake, or the harness that a program started. */
-  readonly route: string
-  readonly subscriptionId: string | null
-  readonly eventId: string | null
+  route: text,
+  subscriptionId: nullable(text),
+  eventId: nullable(text),
   /** The events that its wake covers: inclusive; null: none. */
-  readonly fromLogId: number | null
-  readonly toLogId: number | null
-  readonly startedAt: number
-  readonly outcome: TurnOutcome | typeof withheld | null
+  fromLogId: nullable(int),
+  toLogId: nullable(int),
+  senders: json<readonly string[]>(),
+  threadId: nullable(text),
+  startedAt: int,
+  outcome: nullable(word<TurnOutcome | typeof withheld>()),
   /** Of one that is withheld: the cap. */
-  readonly detail: string | null
+  detail: nullable(text),
   /** Of one that is withheld: when it may begin. */
-  readonly endedAt: number | null
+  endedAt: nullable(int),
   /** Its cost, as the harness says it. */
-  readonly cost: TurnCost | null
+  cost: nullable(json<TurnCost>()),
 }
+/** A turn that was begun, or a process that was started, whatever its end. Instants in ms since the epoch. */
+export type Turn = NounOf<typeof turnFields>
 
 /** The facts about a turn when it begins. */
 type NewTurn = Pick<Turn, 'projectId' | 'agentId' | 'act' | 'route' | 'senders' | 'threadId'> & {

@@ -26,7 +26,7 @@ export interface Presence {
 }
 
 /** The stored part of the last report. */
-export interface ReportedPresence {
+interface ReportedPresence {
   readonly state: PresenceState
   readonly source: PresenceSource
   readonly activeTurnId: string | null

@@ -1,8 +1,14 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/lib/clock.ts'
-import { type AppliedMigration, ownMigrations, pendingMigrations } from '../../src/storage/migrations.ts'
+import {
+  type AppliedMigration,
+  ownMigrations,
+  pendingMigrations,
+  renderMigration,
+} from '../../src/storage/migrations.ts'
 import { migrate } from '../../src/storage/sqlite/migrate.ts'
 import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
 import { dataDirectory } from '../support/data-directory.ts'
@@ -15,10 +21,46 @@ test.each([
   expect(ownMigrations(engine)[0]).toMatchObject({ version: 1, name: '0001_schema.sql', hash })
 })
 
-test('both engines have the same migrations, each with its own number', () => {
-  const [sqlite, postgres] = (['sqlite', 'postgres'] as const).map((engine) => ownMigrations(engine))
-  expect(sqlite!.map(({ name }) => name)).toEqual(postgres!.map(({ name }) => name))
-  expect(sqlite!.map(({ version }) => version)).toEqual(sqlite!.map((_one, index) => index + 1))
+test('a migration has the next number, and after the first one its file is for both engines', () => {
+  const engines = ['postgres', 'sqlite'] as const
+  for (const engine of engines) {
+    expect(ownMigrations(engine).map(({ version }) => version)).toEqual(
+      ownMigrations(engine).map((_, index) => index + 1),
+    )
+    expect(readdirSync(join(drizzle, engine))).toEqual(['0001_schema.sql'])
+  }
+  expect(
+    readdirSync(drizzle)
+      .filter((name) => !name.endsWith('.sql'))
+      .sort(),
+  ).toEqual(engines)
+})
+const drizzle = join(import.meta.dirname, '../../drizzle')
+
+test('a migration is rendered for an engine: its types, and the lines of that engine alone', () => {
+  const template = `create table a (
+  id {key} primary key, -- JSON: {}, {name: number}
+  at {int}
+){byKey};
+create index a_at on a (at)
+{sqlite}   where at > 0;
+{postgres} where at > 1;
+`
+  expect(renderMigration(template, 'sqlite')).toBe(`create table a (
+  id text primary key, -- JSON: {}, {name: number}
+  at integer
+) without rowid;
+create index a_at on a (at)
+   where at > 0;
+`)
+  expect(renderMigration(template, 'postgres')).toBe(`create table a (
+  id text collate "C" primary key, -- JSON: {}, {name: number}
+  at bigint
+);
+create index a_at on a (at)
+ where at > 1;
+`)
+  expect(() => renderMigration('{bool}', 'sqlite')).toThrow('A migration has an unknown placeholder: {bool}.')
 })
 
 const first = { version: 1, name: '0001_a.sql', text: '', hash: 'a' }

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Agent } from '../../src/registry/agents/agent.ts'
+import { findAgent, insertAgent } from '../../src/registry/agents/agent-store.ts'
 import { Connection } from '../../src/storage/sqlite/connection.ts'
 import { SqliteDatabase } from '../../src/storage/sqlite/sqlite-database.ts'
 import { p, rareTables, remembered, sql, statement } from '../../src/storage/statement.ts'
@@ -40,6 +42,30 @@ test('a row is read once, until a statement changes one of its tables', async ()
   await write('{"keys":1}')
   expect([await read(), await read()]).toEqual(['{"keys":1}', '{"keys":1}'])
   expect(reads()).toBe(2)
+})
+
+const agent: Agent = {
+  id: 'a1',
+  projectId: 'default',
+  handle: '@donna',
+  displayName: null,
+  description: null,
+  aliases: ['@desk'],
+  skills: [{ id: 's', name: 'Search' }],
+  inputModes: [],
+  outputModes: ['text/plain'],
+  access: 'public',
+  contactPolicy: 'everybody',
+  defaultWakePolicy: 'immediate',
+  version: 1,
+  createdAt: 1,
+  updatedAt: 1,
+}
+
+test('an agent that is remembered is read each time as it was written', async () => {
+  await db.transaction((tx) => insertAgent(tx, agent))
+  for (const _ of ['from the store', 'remembered', 'remembered again'])
+    expect(await findAgent(db, 'default', '@desk')).toEqual(agent)
 })
 
 test.each([

@@ -15,8 +15,7 @@ interface Row {
 
 // A cross join makes SQLite start from the pairs and look each one up in the table.
 const deliveredOtherwise = new RowsStatement<Row>(
-  (value) => sql`${value(0)}, ${value(1)}`,
-  2,
+  'text text',
   (rows) => sql`select r.agent_id as "agentId", r.message_id as "messageId", r.delivered_at as "at",
     case when r.status = 'sent' then 1 else 0 end as "isUnread",
     case when r.status = 'sent' and s.id is null then r.delivered_at when r.status = 'sent' then s.ended_at end as "lostAt"

@@ -14,8 +14,7 @@ import { newerEvidence, type WakeEvidence } from './wake-evidence.ts'
 
 // A cross join makes SQLite start from the pairs and look each one up in the table.
 const found = new RowsStatement<Row>(
-  (value) => sql`${value(0)}, ${value(1)}`,
-  2,
+  'text text',
   (
     rows,
   ) => sql`select m.id as "messageId", m.sender_id as "senderId", m.project_id as "projectId", ${threadColumn} as "threadId",
@@ -25,8 +24,7 @@ const found = new RowsStatement<Row>(
 )
 
 const save = new RowsStatement(
-  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint)`,
-  4,
+  'text text text bigint',
   (rows) => sql`update message_recipient set wake = v.column3,
     receipt = case when v.column4 = 1 and receipt in ('accepted', 'routed', 'written') then 'turn_started' else receipt end
   from (values ${rows}) v where agent_id = ${joined('v.column1')} and message_id = ${joined('v.column2')}`,

@@ -50,8 +50,7 @@ const undoInSession = statement<{
   where agent_id = ${p('agentId')} and message_id = ${p('messageId')} and pending = 0 and status = 'sent' and ${isToAgent}
     and delivery_method = 'piggyback' and session_id = ${p('sessionId')} and delivered_at >= ${p('since')}`)
 const deliverByWake = new RowsStatement(
-  (value) => sql`${value(0)}, ${value(1)}, cast(${value(2)} as bigint)`,
-  3,
+  'text text bigint',
   (
     rows,
   ) => sql`update message_recipient set pending = 0, receipt = 'written', delivered_at = v.column3, delivery_method = 'push'

@@ -15,8 +15,7 @@ const find = new ListStatement<object, BucketRow>((ids) => sql`select ${columns}
 const passed = sql`(excluded.counted_at - bucket.counted_at)`
 // `last_sender` is the sender in buckets that count turns, and '' in all others.
 const add = new RowsStatement<BucketRow>(
-  (value) => sql`${value(0)}, cast(${value(1)} as bigint), cast(${value(2)} as bigint), ${value(3)}`,
-  4,
+  'text bigint bigint text',
   (rows) => sql`insert into bucket (id, level_ms, counted_at, last_sender) values ${rows}
     on conflict (id) do update set
       level_ms = case when ${passed} >= bucket.level_ms then 0

@@ -1,37 +1,25 @@
 import { firstMailOf } from '../../lib/ids.ts'
-import type { JsonObject } from '../../lib/json.ts'
+import type { RowOf } from '../../storage/columns.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { limited, ownedBetween, p, type SQL, sql, statement } from '../../storage/statement.ts'
 import { type IdInterval, idsInThread } from './id-intervals.ts'
-import type { MailMessage } from './message.ts'
+import { type MailMessage, messageFields } from './message.ts'
 
-export interface MessageRow extends Omit<MailMessage, 'broadcast' | 'payload' | 'taggedConcepts'> {
-  broadcast: number
-  payload: string | null
-  taggedConcepts: string
-}
+export type MessageRow = RowOf<typeof messageFields>
+
+const messages = new RowTable('message', messageFields)
+export const messageColumns = messages.select('m')
 
 /** The thread of message `m`. A message that begins one has '' in its row. */
-const thread = "coalesce(nullif(m.thread_id, ''), m.id)"
-export const threadColumn = sql.raw(thread)
-
-export const messageColumns =
-  sql.raw(`m.id, m.project_id as "projectId", m.sender_id as "senderId", m.sender_session as "senderSession", m.address, m.broadcast,
-  m.subject, m.body, m.type, m.signal_type as "signalType", m.payload, m.ref, m.task_id as "taskId", m.task_seq as "taskSeq", m.priority,
-  m.wake_policy as "wakePolicy", m.tagged_concepts as "taggedConcepts", m.in_reply_to as "inReplyTo", ${thread} as "threadId",
-  m.recipient_count as "recipientCount", m.created_at as "createdAt"`)
+export const threadColumn = sql.raw("coalesce(nullif(m.thread_id, ''), m.id)")
 
 /** The identity of the sender `a` in the project of message `m`. Source: S4-14. */
 export const senderColumn = sql.raw(
   `case when a.project_id = m.project_id then a.handle else a.project_id || ':' || a.handle end`,
 )
 
-const insert =
-  statement<MessageRow>(sql`insert into message (id, project_id, sender_id, sender_session, address, broadcast, subject, body, type,
-    signal_type, payload, ref, task_id, task_seq, priority, wake_policy, tagged_concepts, in_reply_to, thread_id, recipient_count, created_at)
-  values (${p('id')}, ${p('projectId')}, ${p('senderId')}, ${p('senderSession')}, ${p('address')}, ${p('broadcast')}, ${p('subject')},
-    ${p('body')}, ${p('type')}, ${p('signalType')}, ${p('payload')}, ${p('ref')}, ${p('taskId')}, ${p('taskSeq')}, ${p('priority')},
-    ${p('wakePolicy')}, ${p('taggedConcepts')}, ${p('inReplyTo')}, ${p('threadId')}, ${p('recipientCount')}, ${p('createdAt')})`)
+const insert = messages.insert()
 const byId = statement<{ id: string }, MessageRow>(sql`select ${messageColumns} from message m where m.id = ${p('id')}`)
 // The first mail of a task is found by its id.
 const newestLater = statement<{ taskId: string }, MessageRow>(sql`select ${messageColumns} from message m
@@ -63,13 +51,8 @@ const sentBy = statement<{ senderId: string; before: string; limit: number }, Me
   order by m.sender_id desc, m.id desc ${limited}`)
 
 export async function insertMessage(tx: Transaction, message: MailMessage): Promise<void> {
-  await tx.run(insert, {
-    ...message,
-    threadId: message.threadId === message.id ? '' : message.threadId,
-    broadcast: message.broadcast ? 1 : 0,
-    payload: message.payload === null ? null : JSON.stringify(message.payload),
-    taggedConcepts: JSON.stringify(message.taggedConcepts),
-  })
+  const threadId = message.threadId === message.id ? '' : message.threadId
+  await tx.run(insert, messages.toRow({ ...message, threadId }))
 }
 
 export async function findMessage(db: Reader, id: string): Promise<MailMessage | undefined> {
@@ -96,12 +79,8 @@ export async function readSent(db: Reader, senderId: string, before: string, lim
 }
 
 export function messageFromRow(row: MessageRow): MailMessage {
-  return {
-    ...row,
-    broadcast: row.broadcast === 1,
-    payload: row.payload === null ? null : (JSON.parse(row.payload) as JsonObject),
-    taggedConcepts: JSON.parse(row.taggedConcepts) as string[],
-  }
+  const message = messages.fromRow(row)
+  return { ...message, threadId: message.threadId || message.id }
 }
 
 /** Returns the size of a message's row in characters. */

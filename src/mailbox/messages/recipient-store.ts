@@ -1,15 +1,13 @@
 import { operatorId } from '../../registry/agents/identity.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { rowsInsert } from '../../storage/rows.ts'
 import { limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
 import type { Receipt, ReportableStatus } from '../../words/mail.ts'
-import type { Recipient } from './message.ts'
+import { type Recipient, recipientFields } from './message.ts'
 import { predecessorsOf } from './status.ts'
 
-export const recipientColumns =
-  sql.raw(`r.agent_id as "agentId", r.message_id as "messageId", r.status, r.receipt, r.session_id as "sessionId",
-  r.delivered_at as "deliveredAt", r.delivery_method as "deliveryMethod", r.seen_at as "seenAt", r.acked_at as "ackedAt",
-  r.ended_at as "endedAt", r.updated_at as "updatedAt"`)
+export const recipientColumns = new RowTable('message_recipient', recipientFields).select('r')
 
 interface NewRecipients {
   messageId: string
@@ -22,18 +20,10 @@ interface NewRecipients {
   origin: string
 }
 
-const recipientRows = rowsInsert('message_recipient', [
-  'agent_id',
-  'message_id',
-  'status',
-  'updated_at',
-  'type',
-  'signal_type',
-  'pending',
-  'receipt',
-  'session_id',
-  'origin',
-])
+const recipientRows = rowsInsert(
+  'message_recipient',
+  'agent_id, message_id, status, updated_at, type, signal_type, pending, receipt, session_id, origin',
+)
 /** A recipient with its agent, and the reports on the newest wake with this message (JSON). A removed agent has neither handle nor project. */
 export interface AgentRecipient extends Recipient {
   readonly handle: string | null

@@ -1,8 +1,8 @@
 import type { Reader } from '../../storage/database.ts'
 import { lateFilter, p, type SQL, sql, statement } from '../../storage/statement.ts'
-import type { ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import type { Caller } from '../callers/caller.ts'
 import type { Agent } from './agent.ts'
+import { agents } from './agent-row.ts'
 
 /** The agent that an address names, with the fields that decide if and how a message reaches it. */
 export type Addressee = Pick<Agent, 'id' | 'projectId' | 'handle' | 'contactPolicy' | 'defaultWakePolicy'>
@@ -13,15 +13,7 @@ export interface Viewer {
   readonly seesAll: boolean
 }
 
-interface Row {
-  id: string
-  projectId: string
-  handle: string
-  contactPolicy: string
-  defaultWakePolicy: string
-}
-
-interface LiveRow extends Row {
+interface LiveRow extends Addressee {
   sessionId: string
   capabilities: string
 }
@@ -33,26 +25,24 @@ interface Live {
   readonly capabilities: readonly string[]
 }
 
-const columns: SQL = sql.raw(
-  'a.id, a.project_id as "projectId", a.handle, a.contact_policy as "contactPolicy", a.default_wake_policy as "defaultWakePolicy"',
-)
+const columns = agents.select('a', 'id', 'projectId', 'handle', 'contactPolicy', 'defaultWakePolicy')
 const hasGranted: SQL = sql`exists (select 1 from permission g where g.grantor_id = a.id and g.grantee_id = ${p('callerId')})`
-const byName = statement<{ projectId: string; name: string; callerId: string; seesAll: number }, Row>(
+const byName = statement<{ projectId: string; name: string; callerId: string; seesAll: number }, Addressee>(
   sql`select ${columns} from agent_name n join agent a on a.id = n.agent_id
     where n.project_id = ${p('projectId')} and n.name = ${p('name')}
       and (a.access <> 'private' or cast(${p('seesAll')} as integer) = 1 or ${hasGranted})`,
 )
-const everybody = statement<{ projectId: string }, Row>(
+const everybody = statement<{ projectId: string }, Addressee>(
   sql`select ${columns} from agent a where a.project_id = ${p('projectId')} order by a.handle`,
 )
-const acceptingInProject = statement<{ projectId: string; callerId: string }, Row>(
+const acceptingInProject = statement<{ projectId: string; callerId: string }, Addressee>(
   sql`select ${columns} from agent a
     where a.project_id = ${p('projectId')} and (a.contact_policy = 'everybody' or a.id = ${p('callerId')}
       or exists (select 1 from permission g
         where g.grantor_id = a.id and g.grantee_id = ${p('callerId')} and g.scope = 'CAN_REPLY_TO'))
     order by a.handle`,
 )
-const grantingReplies = statement<{ projectId: string; callerId: string }, Row>(
+const grantingReplies = statement<{ projectId: string; callerId: string }, Addressee>(
   sql`select ${columns} from permission g join agent a on a.id = g.grantor_id
     where g.grantee_id = ${p('callerId')} and g.scope = 'CAN_REPLY_TO' and ${lateFilter(sql`a.project_id = ${p('projectId')}`)}
     order by a.handle`,
@@ -77,28 +67,27 @@ const liveOfGrantors = statement<Sought & { callerId: string }, LiveRow>(
 )
 
 /** Finds the agent with a handle, an alias or a display name that is an address (`@donna`), if the viewer may know of it. */
-export async function findAddressee(
+export function findAddressee(
   db: Reader,
   { callerId, seesAll }: Viewer,
   projectId: string,
   name: string,
 ): Promise<Addressee | undefined> {
-  const row = await db.get(byName, { projectId, name, callerId, seesAll: seesAll ? 1 : 0 })
-  return row && fromRow(row)
+  return db.get(byName, { projectId, name, callerId, seesAll: seesAll ? 1 : 0 })
 }
 
 /** Lists the agents of a project, for one of its operators. */
-export async function listEverybody(db: Reader, projectId: string): Promise<Addressee[]> {
-  return (await db.all(everybody, { projectId })).map(fromRow)
+export function listEverybody(db: Reader, projectId: string): Promise<Addressee[]> {
+  return db.all(everybody, { projectId })
 }
 
 /**
  * Lists the agents of a project that accept mail of an agent. Of another project than its own, only what has granted it CAN_REPLY_TO
  * is read: a stranger reads nothing, however many agents there are.
  */
-export async function listAccepting(db: Reader, caller: Caller, projectId: string): Promise<Addressee[]> {
+export function listAccepting(db: Reader, caller: Caller, projectId: string): Promise<Addressee[]> {
   const statement = projectId === caller.projectId ? acceptingInProject : grantingReplies
-  return (await db.all(statement, { projectId, callerId: caller.id })).map(fromRow)
+  return db.all(statement, { projectId, callerId: caller.id })
 }
 
 /**
@@ -117,10 +106,10 @@ export async function listLive(
     capability: `%${rough(JSON.stringify(capability.toLowerCase()))}%`,
   }
   const rows = seesAll ? await db.all(liveInProject, sought) : await db.all(liveOfGrantors, { ...sought, callerId })
-  return rows.map((row) => ({
-    addressee: fromRow(row),
-    sessionId: row.sessionId,
-    capabilities: JSON.parse(row.capabilities) as string[],
+  return rows.map(({ sessionId, capabilities, ...addressee }) => ({
+    addressee,
+    sessionId,
+    capabilities: JSON.parse(capabilities) as string[],
   }))
 }
 
@@ -130,14 +119,4 @@ export async function listLive(
  */
 function rough(text: string): string {
   return /^[\x20-\x7e]*/.exec(text)![0].replace(/[!%_]/g, '!$&')
-}
-
-function fromRow({ id, projectId, handle, contactPolicy, defaultWakePolicy }: Row): Addressee {
-  return {
-    id,
-    projectId,
-    handle,
-    contactPolicy: contactPolicy as ContactPolicy,
-    defaultWakePolicy: defaultWakePolicy as WakePolicy,
-  }
 }

@@ -1,52 +1,47 @@
+import type { RowOf } from '../../storage/columns.ts'
 import { Collision, type Reader, type Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { limited, lockingStatement, p, remembered, sql, statement } from '../../storage/statement.ts'
-import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
-import type { Agent, Skill } from './agent.ts'
+import type { Access } from '../../words/policies.ts'
+import type { Agent } from './agent.ts'
 import { claimNames, replaceNames, reserveNames } from './agent-names.ts'
+import { type agentFields, agents } from './agent-row.ts'
 
-const agentColumns =
-  sql.raw(`a.id, a.project_id as "projectId", a.handle, a.display_name as "displayName", a.description, a.aliases, a.skills,
-  a.input_modes as "inputModes", a.output_modes as "outputModes", a.access, a.contact_policy as "contactPolicy", a.default_wake_policy as "defaultWakePolicy",
-  a.version, a.created_at as "createdAt", a.updated_at as "updatedAt"`)
-
-const insert =
-  statement<AgentRow>(sql`insert into agent (id, project_id, handle, display_name, description, aliases, skills,
-    input_modes, output_modes, access, contact_policy, default_wake_policy, version, created_at, updated_at)
-  values (${p('id')}, ${p('projectId')}, ${p('handle')}, ${p('displayName')}, ${p('description')}, ${p('aliases')}, ${p('skills')},
-    ${p('inputModes')}, ${p('outputModes')}, ${p('access')}, ${p('contactPolicy')}, ${p('defaultWakePolicy')}, ${p('version')}, ${p('createdAt')}, ${p('updatedAt')})`)
-const update =
-  statement<AgentRow>(sql`update agent set display_name = ${p('displayName')}, description = ${p('description')},
-    aliases = ${p('aliases')}, skills = ${p('skills')}, input_modes = ${p('inputModes')}, output_modes = ${p('outputModes')},
-    access = ${p('access')}, contact_policy = ${p('contactPolicy')}, default_wake_policy = ${p('defaultWakePolicy')}, version = ${p('version')}, updated_at = ${p('updatedAt')}
-  where id = ${p('id')} and version = ${p('version')} - 1`)
+type AgentRow = RowOf<typeof agentFields>
+const columns = agents.select('a')
+const insert = agents.insert()
+const changed = agents.setAllBut('id', 'projectId', 'handle', 'createdAt')
+const update = statement<AgentRow>(
+  sql`update agent set ${changed} where id = ${p('id')} and version = ${p('version')} - 1`,
+)
 const lock = lockingStatement<{ id: string }, { id: string }>('agent', sql`select id from agent where id = ${p('id')}`)
 const remove = statement<{ id: string }>(sql`delete from agent where id = ${p('id')}`)
 const byName = remembered(
   statement<
     { projectId: string; name: string },
     AgentRow
-  >(sql`select ${agentColumns} from agent_name n join agent a on a.id = n.agent_id
+  >(sql`select ${columns} from agent_name n join agent a on a.id = n.agent_id
   where n.project_id = ${p('projectId')} and n.name = ${p('name')}`),
 )
-const accessByName = statement<{ projectId: string; name: string }, { access: string }>(
+const accessByName = statement<{ projectId: string; name: string }, { access: Access }>(
   sql`select a.access from agent_name n join agent a on a.id = n.agent_id
   where n.project_id = ${p('projectId')} and n.name = ${p('name')}`,
 )
-const byId = statement<{ id: string }, AgentRow>(sql`select ${agentColumns} from agent a where a.id = ${p('id')}`)
+const byId = statement<{ id: string }, AgentRow>(sql`select ${columns} from agent a where a.id = ${p('id')}`)
 const handleById = statement<{ id: string }, { handle: string }>(sql`select handle from agent where id = ${p('id')}`)
-const nameAndPolicyById = statement<{ id: string }, { handle: string; projectId: string; defaultWakePolicy: string }>(
-  sql`select handle, project_id as "projectId", default_wake_policy as "defaultWakePolicy" from agent where id = ${p('id')}`,
+type NameAndPolicy = Pick<Agent, 'handle' | 'projectId' | 'defaultWakePolicy'>
+const nameAndPolicyById = statement<{ id: string }, NameAndPolicy>(
+  sql`select ${agents.select('', 'handle', 'projectId', 'defaultWakePolicy')} from agent where id = ${p('id')}`,
 )
 const namesById = new ListStatement<object, { id: string; handle: string; projectId: string }>(
   (ids) => sql`select id, handle, project_id as "projectId" from agent where id in (${ids})`,
 )
 const pageOfPublic = statement<{ except: string; projectId: string; handle: string; limit: number }, AgentRow>(
-  sql`select ${agentColumns} from agent a where a.access = 'public' and a.project_id <> ${p('except')}
+  sql`select ${columns} from agent a where a.access = 'public' and a.project_id <> ${p('except')}
     and (a.project_id, a.handle) > (${p('projectId')}, ${p('handle')}) order by a.project_id, a.handle ${limited}`,
 )
 const pageOfProject = statement<{ projectId: string; after: string; limit: number }, AgentRow>(
-  sql`select ${agentColumns} from agent a where a.project_id = ${p('projectId')} and a.handle > ${p('after')}
+  sql`select ${columns} from agent a where a.project_id = ${p('projectId')} and a.handle > ${p('after')}
     order by a.handle ${limited}`,
 )
 const countOfProject = statement<{ projectId: string }, { count: number }>(
@@ -54,12 +49,12 @@ const countOfProject = statement<{ projectId: string }, { count: number }>(
 )
 export async function insertAgent(tx: Transaction, agent: Agent): Promise<void> {
   await claimNames(tx, agent, null)
-  await tx.run(insert, rowOfAgent(agent))
+  await tx.run(insert, agents.toRow(agent))
 }
 
 export async function updateAgent(tx: Transaction, agent: Agent, before: Agent): Promise<void> {
   await replaceNames(tx, agent, before.displayName)
-  if ((await tx.run(update, rowOfAgent(agent))) === 0) throw new Collision(`Agent ${agent.id} was changed meanwhile.`)
+  if ((await tx.run(update, agents.toRow(agent))) === 0) throw new Collision(`Agent ${agent.id} was changed meanwhile.`)
 }
 
 /** Locks an agent, so that it is not removed before the transaction ends. Returns false when it does not exist. */
@@ -76,26 +71,22 @@ export async function deleteAgent(tx: Transaction, agent: Agent): Promise<void> 
 /** Finds the agent with a handle, an alias or a display name that is an address (`@donna`). */
 export async function findAgent(db: Reader, projectId: string, name: string): Promise<Agent | undefined> {
   const row = await db.get(byName, { projectId, name })
-  return row && agentFromRow(row)
+  return row && agents.fromRow({ ...row })
 }
 
 /** Reads only the access of the agent with a name. */
 export async function accessOf(db: Reader, projectId: string, name: string): Promise<Access | undefined> {
-  return (await db.get(accessByName, { projectId, name }))?.access as Access | undefined
+  return (await db.get(accessByName, { projectId, name }))?.access
 }
 
 export async function findAgentById(db: Reader, id: string): Promise<Agent | undefined> {
   const row = await db.get(byId, { id })
-  return row && agentFromRow(row)
+  return row && agents.fromRow(row)
 }
 
 /** Returns the handle, the project and the default policy of an agent. */
-export async function findNameAndPolicy(
-  db: Reader,
-  id: string,
-): Promise<{ handle: string; projectId: string; defaultWakePolicy: WakePolicy } | undefined> {
-  const row = await db.get(nameAndPolicyById, { id })
-  return row && { ...row, defaultWakePolicy: row.defaultWakePolicy as WakePolicy }
+export function findNameAndPolicy(db: Reader, id: string): Promise<NameAndPolicy | undefined> {
+  return db.get(nameAndPolicyById, { id })
 }
 
 /** Reads only the handle of an agent. */
@@ -119,12 +110,12 @@ export async function listPublicAgentsAfter(
   after: { readonly projectId: string; readonly handle: string },
   limit: number,
 ): Promise<Agent[]> {
-  return (await db.all(pageOfPublic, { except, ...after, limit })).map(agentFromRow)
+  return (await db.all(pageOfPublic, { except, ...after, limit })).map(agents.fromRow)
 }
 
 /** Lists the agents of a project after a handle, in the order of handles. */
 export async function listAgentsAfter(db: Reader, projectId: string, after: string, limit: number): Promise<Agent[]> {
-  return (await db.all(pageOfProject, { projectId, after, limit })).map(agentFromRow)
+  return (await db.all(pageOfProject, { projectId, after, limit })).map(agents.fromRow)
 }
 
 export async function countAgents(db: Reader, projectId: string): Promise<number> {
@@ -135,47 +126,3 @@ export async function countAgents(db: Reader, projectId: string): Promise<number
 export function sizeOfAgent({ description, skills, inputModes, outputModes, aliases }: Agent): number {
   return (description?.length ?? 0) + JSON.stringify([skills, inputModes, outputModes, aliases]).length
 }
-
-interface AgentRow {
-  id: string
-  projectId: string
-  handle: string
-  displayName: string | null
-  description: string | null
-  aliases: string
-  skills: string
-  inputModes: string
-  outputModes: string
-  access: string
-  contactPolicy: string
-  defaultWakePolicy: string
-  version: number
-  createdAt: number
-  updatedAt: number
-}
-
-function rowOfAgent(agent: Agent): AgentRow {
-  return {
-    ...agent,
-    aliases: JSON.stringify(agent.aliases),
-    skills: JSON.stringify(agent.skills),
-    inputModes: JSON.stringify(agent.inputModes),
-    outputModes: JSON.stringify(agent.outputModes),
-  }
-}
-
-function agentFromRow(row: AgentRow): Agent {
-  return {
-    ...row,
-    aliases: listOf<string>(row.aliases),
-    skills: listOf<Skill>(row.skills),
-    inputModes: listOf<string>(row.inputModes),
-    outputModes: listOf<string>(row.outputModes),
-    access: row.access as Access,
-    contactPolicy: row.contactPolicy as ContactPolicy,
-    defaultWakePolicy: row.defaultWakePolicy as WakePolicy,
-  }
-}
-
-/** Most agents have no aliases and no skills. */
-const listOf = <Item>(text: string): Item[] => (text === '[]' ? [] : (JSON.parse(text) as Item[]))

@@ -1,38 +1,10 @@
 import { Problem } from '../../errors.ts'
 import { cutText } from '../../lib/cut-text.ts'
-import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
-
-/** One skill as an A2A agent card spells it (specification §4.4.5). */
-export interface Skill {
-  readonly id: string
-  readonly name: string
-  readonly description?: string
-  readonly tags?: string[]
-  readonly examples?: string[]
-  readonly inputModes?: string[]
-  readonly outputModes?: string[]
-}
+import type { NounOf } from '../../storage/columns.ts'
+import type { agentFields } from './agent-row.ts'
 
 /** A durable identity with a handle, fronted by an A2A agent card. */
-export interface Agent {
-  readonly id: string
-  readonly projectId: string
-  /** With the `@`: `@donna`. */
-  readonly handle: string
-  readonly displayName: string | null
-  readonly description: string | null
-  readonly aliases: readonly string[]
-  readonly skills: readonly Skill[]
-  readonly inputModes: readonly string[]
-  readonly outputModes: readonly string[]
-  readonly access: Access
-  readonly contactPolicy: ContactPolicy
-  readonly defaultWakePolicy: WakePolicy
-  /** Grows by one with every change; the card shows it as its version. */
-  readonly version: number
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+export type Agent = NounOf<typeof agentFields>
 
 const handlePattern = /^[a-z0-9](?:[a-z0-9_.-]{0,62}[a-z0-9_])?$/
 const reserved = new Set(['operator', 'all', 'system', 'gateway', 'removed'])

@@ -14,7 +14,8 @@ import { requireLiveKey } from '../callers/live-key.ts'
 import { lastEnd } from '../callers/new-key.ts'
 import { findProject } from '../projects/project-store.ts'
 import { callerIn } from '../projects/projects.ts'
-import { type Agent, addressOfName, parseHandle, requireDisplayName, type Skill } from './agent.ts'
+import { type Agent, addressOfName, parseHandle, requireDisplayName } from './agent.ts'
+import type { Skill } from './agent-row.ts'
 import { accessOf, countAgents, findAgent, insertAgent, lockAgent, updateAgent } from './agent-store.ts'
 
 export interface RegistryContext extends Core {

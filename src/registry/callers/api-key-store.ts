@@ -1,71 +1,55 @@
 import { newUlid } from '../../lib/ids.ts'
 import { hashSecret, newApiKey } from '../../security/secret.ts'
+import { int, type NounOf, named, nullable, type RowOf, text } from '../../storage/columns.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { limited, ownedBetween, p, readFirst, remembered, sql, statement } from '../../storage/statement.ts'
 import { parseScopes, type Scope } from '../../words/callers.ts'
 import type { WakePolicy } from '../../words/policies.ts'
 
-/** The description of an API key, without the key itself. Instants are ms since the epoch. */
-export interface ApiKey {
-  readonly keyId: string
-  readonly label: string | null
-  readonly scopes: readonly Scope[]
+const fields = {
+  keyId: named('id', text),
+  label: nullable(text),
+  /** Separated by spaces. */
+  scopes: text,
   /** null: it does not expire. */
-  readonly expiresAt: number | null
+  expiresAt: nullable(int),
   /** To the minute; null: not yet. */
-  readonly lastUsedAt: number | null
+  lastUsedAt: nullable(int),
   /** Its maker: `@donna` or `@operator`; null: not known. */
-  readonly createdBy: string | null
+  createdBy: nullable(text),
   /** The key that made it. */
-  readonly createdByKey: string | null
-  readonly createdAt: number
-  readonly revokedAt: number | null
+  createdByKey: nullable(text),
+  createdAt: int,
+  revokedAt: nullable(int),
 }
-
-type ApiKeyRow = Omit<ApiKey, 'scopes'> & { readonly scopes: string }
+type Row = RowOf<typeof fields>
+/** The description of an API key, without the key itself. Instants are ms since the epoch. */
+export type ApiKey = Omit<NounOf<typeof fields>, 'scopes'> & { readonly scopes: readonly Scope[] }
 
 /** The description of a new key. */
-interface NewApiKey {
-  readonly label: string | null
-  readonly scopes: readonly Scope[]
-  readonly expiresAt: number | null
+type NewApiKey = Pick<ApiKey, 'label' | 'scopes' | 'expiresAt'> & {
   readonly createdBy: string
   readonly createdByKey: string
 }
 
 /** The agent that a key belongs to. */
-interface KeyHolder {
-  readonly keyId: string
+interface KeyHolder extends Pick<Row, 'keyId' | 'scopes' | 'expiresAt'> {
   readonly agentId: string
   readonly handle: string
   readonly projectId: string
   readonly defaultWakePolicy: WakePolicy
-  /** Separated by spaces. */
-  readonly scopes: string
-  readonly expiresAt: number | null
   /** The limits of its project that differ from the defaults, as JSON. */
   readonly limits: string | null
 }
 
 /** A key that is not revoked. */
-export interface LiveKey {
-  readonly keyId: string
-  readonly agentId: string
-}
+export type LiveKey = Pick<Row, 'keyId'> & { readonly agentId: string }
+type KeyState = LiveKey & Pick<Row, 'revokedAt'>
 
-interface KeyState extends LiveKey {
-  /** ms since the epoch; null: it is not revoked. */
-  readonly revokedAt: number | null
-}
-
-const insert = statement<
-  Omit<NewApiKey, 'scopes'> & { id: string; agentId: string; hash: string; scopes: string; now: number }
->(
-  sql`insert into api_key (id, agent_id, hash, label, scopes, expires_at, created_by, created_by_key, created_at)
-    values (${p('id')}, ${p('agentId')}, ${p('hash')}, ${p('label')}, ${p('scopes')}, ${p('expiresAt')}, ${p('createdBy')},
-      ${p('createdByKey')}, ${p('now')})`,
-)
+const apiKeys = new RowTable('api_key', fields, { agentId: text, hash: text })
+const insert = apiKeys.insert()
 const holder = remembered(
   readFirst(
     statement<{ hash: string }, KeyHolder>(
@@ -76,9 +60,8 @@ const holder = remembered(
   ),
 )
 const keysAfter = ownedBetween({ owner: 'agent_id', id: 'id' }, p('agentId'), { after: sql`${p('after')}` })
-const byAgent = statement<{ agentId: string; after: string; limit: number }, ApiKeyRow>(
-  sql`select id as "keyId", label, scopes, expires_at as "expiresAt", last_used_at as "lastUsedAt", created_by as "createdBy",
-      created_by_key as "createdByKey", created_at as "createdAt", revoked_at as "revokedAt"
+const byAgent = statement<{ agentId: string; after: string; limit: number }, Row>(
+  sql`select ${apiKeys.columns}
     from api_key where ${keysAfter}
     order by agent_id, id ${limited}`,
 )
@@ -114,7 +97,8 @@ export async function createApiKey(
   const apiKey = newApiKey()
   const keyId = newUlid(tx.now)
   const scopes = key.scopes.join(' ')
-  await tx.run(insert, { ...key, id: keyId, agentId, hash: hashSecret(apiKey), scopes, now: tx.now })
+  const made = { ...key, keyId, agentId, hash: hashSecret(apiKey), scopes, createdAt: tx.now }
+  await tx.run(insert, { ...made, lastUsedAt: null, revokedAt: null })
   return { keyId, apiKey }
 }
 

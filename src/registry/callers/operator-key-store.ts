@@ -1,43 +1,32 @@
 import { newUlid } from '../../lib/ids.ts'
 import { hashSecret, newApiKey } from '../../security/secret.ts'
+import { int, json, type NounOf, nullable, type RowOf, text, word } from '../../storage/columns.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 import type { OperatorRole } from '../../words/callers.ts'
 
-/** The description of an operator key, without the key itself. Instants are ms since the epoch. */
-export interface OperatorKey {
-  readonly id: string
-  readonly label: string | null
-  readonly role: OperatorRole
+const fields = {
+  id: text,
+  label: nullable(text),
+  role: word<OperatorRole>(),
   /** null: every project. */
-  readonly projects: readonly string[] | null
-  readonly expiresAt: number | null
+  projects: nullable(json<readonly string[]>()),
+  expiresAt: nullable(int),
   /** To the minute; null: not yet. */
-  readonly lastUsedAt: number | null
-  readonly createdByKey: string
-  readonly createdAt: number
-  readonly revokedAt: number | null
+  lastUsedAt: nullable(int),
+  createdByKey: text,
+  createdAt: int,
+  revokedAt: nullable(int),
 }
+/** The description of an operator key, without the key itself. Instants are ms since the epoch. */
+export type OperatorKey = NounOf<typeof fields>
+type OperatorKeyRow = RowOf<typeof fields>
 
-type OperatorKeyRow = Omit<OperatorKey, 'projects' | 'role'> & {
-  readonly projects: string | null
-  readonly role: string
-}
-
-const columns = sql.raw(`id, label, role, projects, expires_at as "expiresAt", last_used_at as "lastUsedAt",
-  created_by_key as "createdByKey", created_at as "createdAt", revoked_at as "revokedAt"`)
-const insert = statement<{
-  id: string
-  hash: string
-  label: string | null
-  role: string
-  projects: string | null
-  expiresAt: number | null
-  createdByKey: string
-  now: number
-}>(sql`insert into operator_key (id, hash, label, role, projects, expires_at, created_by_key, created_at)
-  values (${p('id')}, ${p('hash')}, ${p('label')}, ${p('role')}, ${p('projects')}, ${p('expiresAt')}, ${p('createdByKey')}, ${p('now')})`)
+const operatorKeys = new RowTable('operator_key', fields, { hash: text })
+const { columns, fromRow } = operatorKeys
+const insert = operatorKeys.insert()
 const byHash = statement<{ hash: string }, OperatorKeyRow>(
   sql`select ${columns} from operator_key where hash = ${p('hash')} and revoked_at is null`,
 )
@@ -71,8 +60,8 @@ export async function createOperatorKey(
 ): Promise<{ id: string; operatorKey: string }> {
   const operatorKey = operatorKeyPrefix + newApiKey().replace(/^rk_/, '')
   const id = newUlid(tx.now)
-  const projects = key.projects === null ? null : JSON.stringify(key.projects)
-  await tx.run(insert, { ...key, id, hash: hashSecret(operatorKey), projects, now: tx.now })
+  const made = { ...key, id, lastUsedAt: null, createdAt: tx.now, revokedAt: null }
+  await tx.run(insert, { ...operatorKeys.toRow(made), hash: hashSecret(operatorKey) })
   return { id, operatorKey }
 }
 
@@ -110,14 +99,6 @@ export async function revokeOperatorKey(tx: Transaction, id: string): Promise<bo
 /** Records the last use of keys. Ids of other kinds are ignored. */
 export function noteOperatorKeyUse(tx: Transaction, ids: readonly string[], at: number): Promise<void> {
   return use.run(tx, { at }, ids)
-}
-
-function fromRow(row: OperatorKeyRow): OperatorKey {
-  return {
-    ...row,
-    role: row.role as OperatorRole,
-    projects: row.projects === null ? null : (JSON.parse(row.projects) as string[]),
-  }
 }
 
 const liveAmong = new ListStatement<object, { id: string }>(

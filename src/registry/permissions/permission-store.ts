@@ -1,24 +1,23 @@
+import { int, type NounOf, text } from '../../storage/columns.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 
-export interface Permission {
-  readonly id: string
-  readonly projectId: string
-  readonly grantorId: string
-  readonly granteeId: string
-  readonly scope: string
+const fields = {
+  id: text,
+  projectId: text,
+  grantorId: text,
+  granteeId: text,
+  scope: text,
   /** The key that an agent granted it with: it ends when that key is revoked. '': an operator's, or not known. */
-  readonly keyId: string
-  readonly createdAt: number
+  keyId: text,
+  createdAt: int,
 }
+export type Permission = NounOf<typeof fields>
 
-const columns = sql.raw(
-  'id, project_id as "projectId", grantor_id as "grantorId", grantee_id as "granteeId", scope, key_id as "keyId", created_at as "createdAt"',
-)
-const insert =
-  statement<Permission>(sql`insert into permission (id, project_id, grantor_id, grantee_id, scope, key_id, created_at)
-  values (${p('id')}, ${p('projectId')}, ${p('grantorId')}, ${p('granteeId')}, ${p('scope')}, ${p('keyId')}, ${p('createdAt')})
-  on conflict (grantor_id, grantee_id, scope) do nothing`)
+const permissions = new RowTable('permission', fields)
+const { columns } = permissions
+const insert = permissions.insert(sql`on conflict (grantor_id, grantee_id, scope) do nothing`)
 const existing = statement<
   { grantorId: string; granteeId: string; scope: string },
   Permission

@@ -1,6 +1,8 @@
 import { Problem } from '../../errors.ts'
 import type { LimitOverrides } from '../../limits.ts'
+import { int, type NounOf, nullable, type RowOf, text } from '../../storage/columns.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { lockingStatement, p, sql, statement } from '../../storage/statement.ts'
 import { newGate, saveGate } from '../recovery/gate-store.ts'
 import { readOverrides } from './project-limits.ts'
@@ -8,31 +10,17 @@ import { readOverrides } from './project-limits.ts'
 /** The project of addresses and callers that name none. */
 export const defaultProject = 'default'
 
-/** A tenant. It owns agents and a log. */
-export interface Project {
-  readonly id: string
-  readonly createdAt: number
-  /** The limits that differ from the defaults. */
-  readonly limits: LimitOverrides
-}
+const fields = { id: text, createdAt: int, limits: nullable(text) }
+type ProjectRow = RowOf<typeof fields>
+/** A tenant. It owns agents and a log. `limits`: those that differ from the defaults. */
+export type Project = Omit<NounOf<typeof fields>, 'limits'> & { readonly limits: LimitOverrides }
 
-interface ProjectRow {
-  id: string
-  createdAt: number
-  limits: string | null
-}
-
-const insert = statement<{ id: string; now: number }>(
-  sql`insert into project (id, created_at) values (${p('id')}, ${p('now')}) on conflict (id) do nothing`,
-)
-const byId = statement<{ id: string }, ProjectRow>(
-  sql`select id, created_at as "createdAt", limits from project where id = ${p('id')}`,
-)
-const lockById = lockingStatement<{ id: string }, ProjectRow>(
-  'project',
-  sql`select id, created_at as "createdAt", limits from project where id = ${p('id')}`,
-)
-const all = statement<object, ProjectRow>(sql`select id, created_at as "createdAt", limits from project order by id`)
+const projects = new RowTable('project', fields)
+const insert = projects.insert(sql`on conflict (id) do nothing`)
+const one = sql`select ${projects.columns} from project where id = ${p('id')}`
+const byId = statement<{ id: string }, ProjectRow>(one)
+const lockById = lockingStatement<{ id: string }, ProjectRow>('project', one)
+const all = statement<object, ProjectRow>(sql`select ${projects.columns} from project order by id`)
 const setLimits = statement<{ id: string; limits: string | null }>(
   sql`update project set limits = ${p('limits')} where id = ${p('id')}`,
 )
@@ -44,7 +32,7 @@ export function ensureProject(db: Database, id: string): Promise<number> {
 
 /** Creates a project, with its gate. Returns 0 when it exists. */
 export async function insertProject(tx: Transaction, id: string): Promise<number> {
-  const made = await tx.run(insert, { id, now: tx.now })
+  const made = await tx.run(insert, { id, createdAt: tx.now, limits: null })
   if (made > 0) await saveGate(tx, newGate(id, tx.now))
   return made
 }

@@ -1,21 +1,20 @@
+import type { RowOf } from '../../storage/columns.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
-import { type EffectiveGate, effectiveGate, type Gate, type GateState, type RecoverySettings } from './gate.ts'
+import {
+  type EffectiveGate,
+  effectiveGate,
+  type Gate,
+  type GateState,
+  gateFields,
+  type RecoverySettings,
+} from './gate.ts'
 
-interface Row {
-  projectId: string
-  agentId: string
-  nudges: string
-  restarts: string
-  reason: string | null
-  changedBy: string
-  since: number
-  settings: string | null
-}
+type Row = RowOf<typeof gateFields>
 
-const columns = sql.raw(
-  `project_id as "projectId", agent_id as "agentId", nudges, restarts, reason, changed_by as "changedBy", since, settings`,
-)
+const gates = new RowTable('gate', gateFields)
+const { columns } = gates
 const ofProject = statement<{ projectId: string; agentId: string }, Row>(
   sql`select ${columns} from gate where project_id = ${p('projectId')} and agent_id in ('', ${p('agentId')})`,
 )
@@ -24,10 +23,8 @@ const trippedIn = statement<{ projectId: string; limit: number }, Row>(
     order by since ${limited}`,
 )
 const save =
-  statement<Row>(sql`insert into gate (project_id, agent_id, nudges, restarts, reason, changed_by, since, settings)
-  values (${p('projectId')}, ${p('agentId')}, ${p('nudges')}, ${p('restarts')}, ${p('reason')}, ${p('changedBy')}, ${p('since')}, ${p('settings')})
-  on conflict (project_id, agent_id) do update set nudges = excluded.nudges, restarts = excluded.restarts, reason = excluded.reason,
-    changed_by = excluded.changed_by, since = excluded.since, settings = excluded.settings`)
+  gates.insert(sql`on conflict (project_id, agent_id) do update set nudges = excluded.nudges, restarts = excluded.restarts,
+  reason = excluded.reason, changed_by = excluded.changed_by, since = excluded.since, settings = excluded.settings`)
 const remove = statement<{ projectId: string; agentId: string }>(
   sql`delete from gate where project_id = ${p('projectId')} and agent_id = ${p('agentId')}`,
 )
@@ -58,9 +55,9 @@ export interface Gates {
 
 /** Reads the gates that hold for an agent; with `''` only that of the project. */
 export async function readGates(db: Reader, projectId: string, agentId: string): Promise<Gates> {
-  const gates = (await db.all(ofProject, { projectId, agentId })).map(fromRow)
-  const project = gates.find((gate) => gate.agentId === '')
-  const agent = agentId === '' ? undefined : gates.find((gate) => gate.agentId === agentId)
+  const found = (await db.all(ofProject, { projectId, agentId })).map(fromRow)
+  const project = found.find((gate) => gate.agentId === '')
+  const agent = agentId === '' ? undefined : found.find((gate) => gate.agentId === agentId)
   return { project, agent, effective: effectiveGate(project, agent) }
 }
 
@@ -85,9 +82,8 @@ export async function deleteGateOf(tx: Transaction, projectId: string, agentId: 
 
 /** A gate whose settings cannot be read is tripped. Source: S3-10. */
 function fromRow({ settings, ...row }: Row): Gate {
-  const state = { nudges: row.nudges as GateState, restarts: row.restarts as GateState }
   try {
-    return { ...row, ...state, settings: settings === null ? {} : (JSON.parse(settings) as Partial<RecoverySettings>) }
+    return { ...row, settings: settings === null ? {} : (JSON.parse(settings) as Partial<RecoverySettings>) }
   } catch {
     return { ...row, nudges: 'tripped', restarts: 'tripped', reason: 'The gate cannot be read.', settings: {} }
   }

@@ -1,3 +1,5 @@
+import { int, type NounOf, nullable, text, word } from '../../storage/columns.ts'
+
 /** The strictest comes last. */
 const strictness = { enabled: 0, disabled: 1, tripped: 2 } as const
 
@@ -43,19 +45,19 @@ export const settingDefaults: RecoverySettings = {
   threadTurnsPerDay: 0,
 }
 
-/** The acts recovery may do in a project, or for an agent of it. */
-export interface Gate {
-  readonly projectId: string
+export const gateFields = {
+  projectId: text,
   /** `''`: the project. */
-  readonly agentId: string
-  readonly nudges: GateState
-  readonly restarts: GateState
-  readonly reason: string | null
-  readonly changedBy: string
-  /** ms since the epoch */
-  readonly since: number
-  readonly settings: Partial<RecoverySettings>
+  agentId: text,
+  nudges: word<GateState>(),
+  restarts: word<GateState>(),
+  reason: nullable(text),
+  changedBy: text,
+  since: int,
+  settings: nullable(text),
 }
+/** The acts recovery may do in a project, or for an agent of it. */
+export type Gate = Omit<NounOf<typeof gateFields>, 'settings'> & { readonly settings: Partial<RecoverySettings> }
 
 /** The acts recovery may do for an agent, and why. */
 export interface EffectiveGate {

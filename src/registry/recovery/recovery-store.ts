@@ -1,54 +1,23 @@
-import type { JsonObject } from '../../lib/json.ts'
+import type { RowOf } from '../../storage/columns.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
 import { settingDefaults } from './gate.ts'
-import { type BridgeAccount, noRecovery, type ParkedReason, type Recovery, type RecoveryMode } from './recovery.ts'
+import { type BridgeAccount, noRecovery, type ParkedReason, type Recovery, recoveryFields } from './recovery.ts'
 
-interface Row {
-  agentId: string
-  projectId: string
-  epoch: number
-  mode: string | null
-  since: number | null
-  deadlineAt: number | null
-  begunAt: number | null
-  sessionId: string | null
-  evidence: string | null
-  actedFor: string | null
-  abandoned: number
-  acts: string
-  deferrals: number
-  pulsedAt: number | null
-  pulsedFor: string | null
-  parkedSince: number | null
-  parkedUntil: number | null
-  parkedOpen: number
-  parkedReason: string | null
-  parkedDetail: string | null
-  decision: string | null
-  bridge: string | null
-  bridgeAt: number | null
-}
+type Row = RowOf<typeof recoveryFields>
 
-const columns =
-  sql.raw(`agent_id as "agentId", project_id as "projectId", epoch, mode, since, deadline_at as "deadlineAt", begun_at as "begunAt", session_id as "sessionId",
-  evidence, acted_for as "actedFor", abandoned, acts, deferrals, pulsed_at as "pulsedAt", pulsed_for as "pulsedFor",
-  parked_since as "parkedSince", parked_until as "parkedUntil", parked_open as "parkedOpen", parked_reason as "parkedReason",
-  parked_detail as "parkedDetail", decision, bridge, bridge_at as "bridgeAt"`)
+const recoveries = new RowTable('recovery', recoveryFields)
+const { columns } = recoveries
 const ofAgent = statement<{ agentId: string }, Row>(
   sql`select ${columns} from recovery where agent_id = ${p('agentId')}`,
 )
 const insert = statement<{ agentId: string; projectId: string }>(
   sql`insert into recovery (agent_id, project_id) values (${p('agentId')}, ${p('projectId')}) on conflict (agent_id) do nothing`,
 )
-const save =
-  statement<Row>(sql`update recovery set epoch = ${p('epoch')}, mode = ${p('mode')}, since = ${p('since')}, deadline_at = ${p('deadlineAt')},
-    begun_at = ${p('begunAt')}, session_id = ${p('sessionId')}, evidence = ${p('evidence')}, acted_for = ${p('actedFor')},
-    abandoned = ${p('abandoned')}, acts = ${p('acts')}, deferrals = ${p('deferrals')}, pulsed_at = ${p('pulsedAt')},
-    pulsed_for = ${p('pulsedFor')}, parked_since = ${p('parkedSince')}, parked_until = ${p('parkedUntil')}, parked_open = ${p('parkedOpen')},
-    parked_reason = ${p('parkedReason')}, parked_detail = ${p('parkedDetail')}, decision = ${p('decision')}
-  where agent_id = ${p('agentId')}`)
+const saved = recoveries.setAllBut('agentId', 'projectId', 'bridge', 'bridgeAt')
+const save = statement<Row>(sql`update recovery set ${saved} where agent_id = ${p('agentId')}`)
 const saveAccount = statement<{ agentId: string; bridge: string; now: number }>(
   sql`update recovery set bridge = ${p('bridge')}, bridge_at = ${p('now')} where agent_id = ${p('agentId')}`,
 )
@@ -73,28 +42,24 @@ export async function findRecovery(db: Reader, agentId: string, projectId: strin
 
 /** Writes what recovery knows of an agent, but for the account of its bridge. The caller has locked the agent. */
 export async function saveRecovery(tx: Transaction, recovery: Recovery): Promise<void> {
-  const { agentId, projectId, inFlight, parked, acts, decision, bridge: _, bridgeAt: __, ...rest } = recovery
+  const { inFlight, parked, ...rest } = recovery
+  const { agentId, projectId } = rest
   await tx.run(insert, { agentId, projectId })
-  await tx.run(save, {
+  const row = recoveries.toRow({
     ...rest,
-    agentId,
-    projectId,
     mode: inFlight?.mode ?? null,
     since: inFlight?.since ?? null,
     deadlineAt: inFlight?.deadlineAt ?? null,
     begunAt: inFlight?.begunAt ?? null,
     sessionId: inFlight?.sessionId ?? null,
-    evidence: inFlight ? JSON.stringify(inFlight.evidence) : null,
-    acts: JSON.stringify(acts),
+    evidence: inFlight?.evidence ?? null,
     parkedSince: parked?.since ?? null,
     parkedUntil: parked?.until ?? null,
-    parkedOpen: parked?.isOpen ? 1 : 0,
+    parkedOpen: parked?.isOpen ?? false,
     parkedReason: parked?.reason ?? null,
     parkedDetail: parked?.detail ?? null,
-    decision: decision && JSON.stringify(decision),
-    bridge: null,
-    bridgeAt: null,
   })
+  await tx.run(save, row)
 }
 
 /** Writes the account of an agent's bridge. */
@@ -131,44 +96,32 @@ export async function deleteRecoveryOf(tx: Transaction, agentId: string): Promis
 }
 
 function fromRow(row: Row): Recovery {
-  const { mode, since, deadlineAt, begunAt, sessionId, evidence, acts, decision, bridge } = row
-  const { parkedSince, parkedUntil, parkedOpen, parkedReason, parkedDetail, ...rest } = row
-  const { agentId, projectId, epoch, actedFor, abandoned, deferrals, pulsedAt, pulsedFor, bridgeAt } = rest
+  const { mode, since, deadlineAt, begunAt, sessionId, evidence, ...others } = recoveries.fromRow(row)
+  const { parkedSince, parkedUntil, parkedOpen, parkedReason, parkedDetail, ...rest } = others
   return {
-    agentId,
-    projectId,
-    epoch,
-    actedFor,
-    abandoned,
-    deferrals,
-    pulsedAt,
-    pulsedFor,
-    bridgeAt,
+    ...rest,
     inFlight:
       mode === null || since === null
         ? null
         : {
-            mode: mode as RecoveryMode,
+            mode,
             since,
             // A gateway before this field has ordered it.
             deadlineAt: deadlineAt ?? since + settingDefaults.bootTimeoutSeconds * 1_000,
             begunAt,
             sessionId,
-            evidence: JSON.parse(evidence ?? '{}') as JsonObject,
+            evidence: evidence ?? {},
           },
-    acts: JSON.parse(acts) as Recovery['acts'],
     parked:
       parkedUntil === null
         ? null
         : {
             since: parkedSince ?? parkedUntil,
             until: parkedUntil,
-            isOpen: parkedOpen === 1,
+            isOpen: parkedOpen,
             reason: parkedReason as ParkedReason,
             detail: parkedDetail,
           },
-    decision: decision === null ? null : (JSON.parse(decision) as JsonObject),
-    bridge: bridge === null ? null : (JSON.parse(bridge) as BridgeAccount),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../lib/json.ts'
+import { flag, int, json, type NounOf, nullable, text, word } from '../../storage/columns.ts'
 
 /** An act of recovery: a pulse into the live session, or an order to restart the harness. */
 export type RecoveryMode = 'nudge' | 'restart'
@@ -51,26 +52,40 @@ export interface BridgeAccount {
   readonly seen: boolean
 }
 
-/** The knowledge of recovery about an agent. */
-export interface Recovery {
-  readonly agentId: string
-  readonly projectId: string
-  readonly epoch: number
-  readonly inFlight: InFlight | null
+export const recoveryFields = {
+  agentId: text,
+  projectId: text,
+  epoch: int,
+  mode: nullable(word<RecoveryMode>()),
+  since: nullable(int),
+  deadlineAt: nullable(int),
+  begunAt: nullable(int),
+  sessionId: nullable(text),
+  evidence: nullable(json<JsonObject>()),
   /** The reason of the last act. */
-  readonly actedFor: string | null
+  actedFor: nullable(text),
   /** Acts in a row without a sign of life. */
-  readonly abandoned: number
+  abandoned: int,
   /** The acts of the last hour. */
-  readonly acts: readonly { readonly mode: RecoveryMode; readonly at: number }[]
+  acts: json<readonly { readonly mode: RecoveryMode; readonly at: number }[]>(),
   /** Looks in a row at which it waited for a person. */
-  readonly deferrals: number
-  readonly pulsedAt: number | null
-  readonly pulsedFor: string | null
+  deferrals: int,
+  pulsedAt: nullable(int),
+  pulsedFor: nullable(text),
+  parkedSince: nullable(int),
+  parkedUntil: nullable(int),
+  parkedOpen: flag,
+  parkedReason: nullable(word<ParkedReason>()),
+  parkedDetail: nullable(text),
+  decision: nullable(json<JsonObject>()),
+  bridge: nullable(json<BridgeAccount>()),
+  bridgeAt: nullable(int),
+}
+
+/** The knowledge of recovery about an agent. */
+export interface Recovery extends Omit<NounOf<typeof recoveryFields>, keyof InFlight | `parked${string}`> {
+  readonly inFlight: InFlight | null
   readonly parked: Parked | null
-  readonly decision: JsonObject | null
-  readonly bridge: BridgeAccount | null
-  readonly bridgeAt: number | null
 }
 
 export const noRecovery = (agentId: string, projectId: string): Recovery => ({

@@ -1,14 +1,13 @@
+import type { RowOf } from '../../storage/columns.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { limited, ownedBetween, p, sql, statement } from '../../storage/statement.ts'
 import type { PresenceSource, PresenceState } from '../../words/presence.ts'
-import type { Conversation, EndReason, Process, Session } from './session.ts'
-import { columns, fromRow, type SessionRow } from './session-row.ts'
+import { type Conversation, type EndReason, type Process, type Session, sessionFields } from './session.ts'
 
-const insert =
-  statement<SessionRow>(sql`insert into session (id, project_id, agent_id, surface, capabilities, pid, process_started_at,
-    key_id, acted_at, last_seen_at, created_at)
-  values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('surface')}, ${p('capabilities')}, ${p('pid')}, ${p('processStartedAt')},
-    ${p('keyId')}, ${p('actedAt')}, ${p('lastSeenAt')}, ${p('createdAt')})`)
+export const sessions = new RowTable('session', sessionFields)
+export type SessionRow = RowOf<typeof sessionFields>
+const insert = sessions.insert()
 const continueLive = statement<{
   id: string
   surface: string
@@ -49,11 +48,11 @@ const setConversation = statement<{
 }>(sql`update session set cwd = coalesce(cast(${p('cwd')} as text), cwd),
     harness_session_id = coalesce(cast(${p('sessionId')} as text), harness_session_id)
   where id = ${p('id')} and ended_at is null`)
-const byId = statement<{ id: string }, SessionRow>(sql`select ${columns} from session where id = ${p('id')}`)
+const byId = statement<{ id: string }, SessionRow>(sql`select ${sessions.columns} from session where id = ${p('id')}`)
 const ofProcess = statement<
   { agentId: string; pid: number; processStartedAt: number },
   SessionRow
->(sql`select ${columns} from session
+>(sql`select ${sessions.columns} from session
   where agent_id = ${p('agentId')} and pid = ${p('pid')} and process_started_at = ${p('processStartedAt')}
     and (ended_at is null or end_reason = 'timeout') order by id desc limit 1`)
 const anyEndedBefore = statement<{ before: number }, { one: number }>(
@@ -67,7 +66,7 @@ const removeEndedOf = statement<{ agentId: string; limit: number }>(sql`delete f
 const removeOf = statement<{ agentId: string }>(sql`delete from session where agent_id = ${p('agentId')}`)
 
 export async function insertSession(tx: Transaction, session: Session): Promise<void> {
-  await tx.run(insert, { ...session, capabilities: JSON.stringify(session.capabilities) })
+  await tx.run(insert, sessions.toRow(session))
 }
 
 /** Continues a session that is live, or that ended by a timeout. */
@@ -144,7 +143,7 @@ export async function saveConversation(
 
 export async function findSession(db: Reader, id: string): Promise<Session | undefined> {
   const row = await db.get(byId, { id })
-  return row && fromRow(row)
+  return row && sessions.fromRow(row)
 }
 
 /** Returns the session that a process may continue: it is live, or it ended by a timeout. */
@@ -155,7 +154,7 @@ export async function findSessionOfProcess(
 ): Promise<Session | undefined> {
   if (pid === null || processStartedAt === null) return undefined
   const row = await db.get(ofProcess, { agentId, pid, processStartedAt })
-  return row && fromRow(row)
+  return row && sessions.fromRow(row)
 }
 
 export async function hasEndedBefore(db: Reader, before: number): Promise<boolean> {

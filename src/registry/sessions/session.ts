@@ -1,4 +1,5 @@
-import type { ReportedPresence } from '../../words/presence.ts'
+import { int, json, type NounOf, nullable, text, word } from '../../storage/columns.ts'
+import type { PresenceSource, PresenceState } from '../../words/presence.ts'
 
 /** Why a session ended: it said so, a person closed it, it was silent for too long, a newer one speaks for its agent, or its key has ended. Source: D12. */
 export type EndReason = 'ended' | 'closed' | 'timeout' | 'preempted' | KeyEnd
@@ -6,35 +7,43 @@ export type EndReason = 'ended' | 'closed' | 'timeout' | 'preempted' | KeyEnd
 /** How a key ends. */
 export type KeyEnd = 'key-revoked' | 'key-expired'
 
+export const sessionFields = {
+  id: text,
+  projectId: text,
+  agentId: text,
+  /** The kind of harness: `claude_code`, `codex`, `cron`, … */
+  surface: text,
+  capabilities: json<readonly string[]>(),
+  pid: nullable(int),
+  /** When the process started, ms since the epoch, by its own clock. */
+  processStartedAt: nullable(int),
+  state: word<PresenceState>(),
+  source: word<PresenceSource>(),
+  activeTurnId: nullable(text),
+  presenceAt: nullable(int),
+  /** The size of its conversation in tokens; null: the harness has not said. */
+  contextTokens: nullable(int),
+  /** When the harness itself last did something; a call of a program beside it is a sign of life, and no act. */
+  actedAt: int,
+  lastSeenAt: int,
+  createdAt: int,
+  endedAt: nullable(int),
+  endReason: nullable(word<EndReason>()),
+  /** The newer session that preempted this one. */
+  successorId: nullable(text),
+  /** The key that started it; null: not known. */
+  keyId: nullable(text),
+  /** Where the harness works; null: it has not said. */
+  cwd: nullable(text),
+  /** The id under which the harness knows its conversation; null: it has not said. */
+  harnessSessionId: nullable(text),
+}
+
 /**
  * One running harness process that speaks for an agent. An agent has at most one live session. The stored presence may be old:
  * `presenceOf` returns what is still valid.
  */
-export interface Session extends ReportedPresence {
-  readonly id: string
-  readonly projectId: string
-  readonly agentId: string
-  /** The kind of harness: `claude_code`, `codex`, `cron`, … */
-  readonly surface: string
-  readonly pid: number | null
-  /** When the process started, ms since the epoch, by its own clock. */
-  readonly processStartedAt: number | null
-  readonly lastSeenAt: number
-  /** When the harness itself last did something; a call of a program beside it is a sign of life, and no act. */
-  readonly actedAt: number
-  /** The size of its conversation in tokens; null: the harness has not said. */
-  readonly contextTokens: number | null
-  readonly createdAt: number
-  readonly endReason: EndReason | null
-  /** The newer session that preempted this one. */
-  readonly successorId: string | null
-  /** The key that started it; null: not known. */
-  readonly keyId: string | null
-  /** Where the harness works; null: it has not said. */
-  readonly cwd: string | null
-  /** The id under which the harness knows its conversation; null: it has not said. */
-  readonly harnessSessionId: string | null
-}
+export type Session = NounOf<typeof sessionFields>
 
 /** The conversation of a harness, as it reports it. Absent fields keep their stored values. */
 export interface Conversation {

@@ -11,8 +11,7 @@ interface Part {
 }
 
 const note = new RowsStatement(
-  (value) => sql`${value(0)}, cast(${value(1)} as bigint)`,
-  2,
+  'text bigint',
   (rows) => sql`insert into removed_subscription (id, removed_at) values ${rows} on conflict (id) do nothing`,
 )
 const removedBefore = statement<{ before: number; limit: number }, { id: string }>(
@@ -44,8 +43,7 @@ export interface Farewell {
 }
 
 const noteFarewells = new RowsStatement(
-  (value) => sql`${value(0)}, cast(${value(1)} as bigint), ${value(2)}`,
-  3,
+  'text bigint text',
   (rows) => sql`insert into removed_subscription (id, removed_at, farewell) values ${rows} on conflict (id) do nothing`,
 )
 const farewells = statement<{ limit: number }, { farewell: string }>(

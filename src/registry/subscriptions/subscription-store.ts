@@ -11,16 +11,12 @@ import {
   type SubscriptionRow,
   subscriptionColumns,
   subscriptionFromRow,
+  subscriptions,
   toRow,
   wakeFromRow,
 } from './subscription-row.ts'
 
-const insert =
-  statement<SubscriptionRow>(sql`insert into subscription (id, kind, project_id, agent_id, audience, trigger, filters,
-    harness_target, target, coalesce_ms, signing_key, status, reason, cursor_log_id, session_id, key_id, managed_by, parked_until, mcp_id, expires_at, created_at, updated_at)
-  values (${p('id')}, ${p('kind')}, ${p('projectId')}, ${p('agentId')}, ${p('audience')}, ${p('trigger')}, ${p('filters')},
-    ${p('harnessTarget')}, ${p('target')}, ${p('coalesceMs')}, ${p('signingKey')}, ${p('status')}, ${p('reason')}, ${p('cursorLogId')},
-    ${p('sessionId')}, ${p('keyId')}, ${p('managedBy')}, ${p('parkedUntil')}, ${p('mcpId')}, ${p('expiresAt')}, ${p('createdAt')}, ${p('updatedAt')})`)
+const insert = subscriptions.insert()
 // Not `updated_at`: the change of its state that follows writes it.
 const change = statement<
   SubscriptionRow & { knownAt: number }

@@ -1,3 +1,4 @@
+import { flag, int, json, type NounOf, nullable, text, word } from '../../storage/columns.ts'
 import type { Trigger } from '../../words/events.ts'
 import type { McpEventChoice } from '../../words/mcp-events.ts'
 import type { Priority } from '../../words/policies.ts'
@@ -55,85 +56,102 @@ export interface Failing {
   readonly lastEmittedLogId: number | null
 }
 
-/** The progress of a subscription and its lease. Only `src/wakes/store` changes it. */
-export interface DeliveryState {
-  readonly status: SubscriptionStatus
-  readonly reason: string | null
-  readonly failedInARow: number
+export const subscriptionFields = {
+  id: text,
+  kind: word<'wake' | 'push'>(),
+  projectId: text,
+  /** The agent that owns it, or the caller that requested a push config. */
+  agentId: text,
+  /** The agent whose events it reads, or the task of a push config. */
+  audience: text,
+  /** null: it is a push config. */
+  trigger: nullable(word<Trigger>()),
+  filters: json<Filters>(),
+  harnessTarget: word<HarnessTarget>(),
+  target: json<WakeTarget | PushTarget>(),
+  coalesceMs: int,
+  signingKey: nullable(text),
+  /** The keys before it that may still sign, the newest first. */
+  formerKeys: json<readonly FormerKey[]>(),
+  status: word<SubscriptionStatus>(),
+  reason: nullable(text),
+  failedInARow: int,
   /** Everything up to this logId is done with. */
-  readonly cursorLogId: number
-  readonly lastEmittedLogId: number | null
-  /** Where the failures in a row began; null: the last event arrived. A recovery begins there. Source: D30. */
-  readonly failing: Failing | null
+  cursorLogId: int,
+  lastEmittedLogId: nullable(int),
+  failingCursorLogId: nullable(int),
+  failingEmittedLogId: nullable(int),
   /** The end of the range that was leased: a digest that is sent again after a crash covers the same events. */
-  readonly claimedToLogId: number | null
+  claimedToLogId: nullable(int),
   /** Counts resyncs and recoveries: part of every `eventId`, so that what is sent again is a new emission. */
-  readonly generation: number
-  readonly generationAt: number
-  readonly windowUntil: number
-  readonly dueAt: number | null
-  readonly leaseOwner: string | null
-}
-
-interface CommonFields extends DeliveryState {
-  readonly id: string
-  readonly projectId: string
+  generation: int,
+  generationAt: int,
+  /** After a recovery: what gathered meanwhile is sent as one digest. */
+  resumeWithDigest: flag,
+  /** The next digest also has the unread mail and the open tasks from before the cursor. Source: D29. */
+  announcesWaiting: flag,
+  /** The generation in which what presence held was released: the next digest has it too. 0: nothing was. Source: S1-10…S1-13. */
+  announcesHeld: int,
+  windowUntil: int,
+  dueAt: nullable(int),
+  /** Nothing is sent before: its agent is at a limit of its harness. ms since the epoch. Source: D50. */
+  parkedUntil: nullable(int),
+  leaseOwner: nullable(text),
+  /** The session that opened it: when that ends, it is paused. */
+  sessionId: nullable(text),
   /** The key that made it, or last set where it goes: when that is revoked, it ends. null: not known. */
-  readonly keyId: string | null
-  readonly createdAt: number
-  readonly updatedAt: number
+  keyId: nullable(text),
+  /** The agent that set where it goes, if that is not its owner: without the grant to manage it, it is paused. */
+  managedBy: nullable(text),
+  /** The stream that its wakes are written to; null: none is connected. */
+  streamId: nullable(text),
+  /** The gateway of that stream: no other one sends for it. */
+  streamGateway: nullable(text),
+  /** The capabilities that the reader of that stream names. */
+  streamCapabilities: json<readonly StreamCapability[]>(),
+  /** Of `mcp-webhook`: the id that its client knows, derived from what it chose; null: another target. */
+  mcpId: nullable(text),
+  /** It ends then unless its client refreshes it, ms since the epoch; null: it does not end by itself. */
+  expiresAt: nullable(int),
+  /** Events were given up, or are kept no more, since its client's last refresh. */
+  hasGap: flag,
+  createdAt: int,
+  updatedAt: int,
 }
+type StoredSubscription = NounOf<typeof subscriptionFields>
 
 /** Wakes an agent's harness. */
-export interface WakeSubscription extends CommonFields {
+export interface WakeSubscription
+  extends Omit<StoredSubscription, 'kind' | 'trigger' | 'target' | 'failingCursorLogId' | 'failingEmittedLogId'> {
   readonly kind: 'wake'
-  /** The id of the agent that owns it. */
-  readonly agentId: string
-  /** The id of the agent whose events it reads. */
-  readonly audience: string
   readonly trigger: Trigger
-  readonly filters: Filters
-  readonly harnessTarget: HarnessTarget
   readonly target: WakeTarget
-  readonly coalesceMs: number
-  readonly signingKey: string | null
-  /** The keys before it that may still sign, the newest first. */
-  readonly formerKeys: readonly FormerKey[]
-  /** After a recovery: what gathered meanwhile is sent as one digest. */
-  readonly resumeWithDigest: boolean
-  /** The next digest also has the unread mail and the open tasks from before the cursor. Source: D29. */
-  readonly announcesWaiting: boolean
-  /**
-   * The generation in which what presence held was released: the next digest has it too. 0: nothing was. Source: S1-10…S1-13.
-   */
-  readonly announcesHeld: number
-  /** The stream that its wakes are written to; null: none is connected. */
-  readonly streamId: string | null
-  /** The gateway of that stream: no other one sends for it. */
-  readonly streamGateway: string | null
-  /** The capabilities that the reader of that stream names. */
-  readonly streamCapabilities: readonly StreamCapability[]
-  /** The session that opened it: when that ends, it is paused. */
-  readonly sessionId: string | null
-  /** Nothing is sent before: its agent is at a limit of its harness. ms since the epoch. Source: D50. */
-  readonly parkedUntil: number | null
-  /** The agent that set where it goes, if that is not its owner: without the grant to manage it, it is paused. */
-  readonly managedBy: string | null
-  /** Of `mcp-webhook`: the id that its client knows, derived from what it chose; null: another target. */
-  readonly mcpId: string | null
-  /** It ends then unless its client refreshes it, ms since the epoch; null: it does not end by itself. */
-  readonly expiresAt: number | null
-  /** Events were given up, or are kept no more, since its client's last refresh. */
-  readonly hasGap: boolean
+  /** Where the failures in a row began; null: the last event arrived. A recovery begins there. Source: D30. */
+  readonly failing: Failing | null
 }
 
+/** The progress of a subscription and its lease. Only `src/wakes/store` changes it. */
+export type DeliveryState = Pick<
+  WakeSubscription,
+  | 'status'
+  | 'reason'
+  | 'failedInARow'
+  | 'cursorLogId'
+  | 'lastEmittedLogId'
+  | 'failing'
+  | 'claimedToLogId'
+  | 'generation'
+  | 'generationAt'
+  | 'windowUntil'
+  | 'dueAt'
+  | 'leaseOwner'
+>
+
 /** Sends A2A push notifications about one task to a client. */
-export interface PushSubscription extends CommonFields {
+export interface PushSubscription
+  extends DeliveryState,
+    Pick<StoredSubscription, 'id' | 'projectId' | 'agentId' | 'audience' | 'keyId' | 'createdAt' | 'updatedAt'> {
   readonly kind: 'push'
-  /** The id of the caller that requested it. */
-  readonly agentId: string
-  /** The id of the task. */
-  readonly audience: string
   readonly target: PushTarget
 }
 

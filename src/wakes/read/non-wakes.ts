@@ -1,6 +1,7 @@
 import { sizeLimits } from '../../limits.ts'
 import { type LogEvent, weightOf } from '../../log/event.ts'
-import { type EventRow, eventColumns, eventFromRow, itsEvent } from '../../log/event-store.ts'
+import type { EventRow } from '../../log/event-row.ts'
+import { eventColumns, eventFromRow, itsEvent } from '../../log/event-store.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { listSubscriptions } from '../../registry/subscriptions/subscription-store.ts'
 import type { Reader } from '../../storage/database.ts'

@@ -1,31 +1,18 @@
+import type { SubscriptionRow } from '../../registry/subscriptions/subscription-row.ts'
 import { batchesOf, batchSizes } from '../../storage/batch-sizes.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { pieceMax } from '../../storage/in-pieces.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, p, type SQL, type Statement, sql, statement } from '../../storage/statement.ts'
 import type { Trigger } from '../../words/events.ts'
-import { gatedTargets, type HarnessTarget } from '../../words/targets.ts'
+import { gatedTargets } from '../../words/targets.ts'
 
-interface CommonColumns {
-  readonly id: string
-  /** The agent that owns it. */
-  readonly agentId: string
-  readonly audience: string
-  readonly windowUntil: number
-  readonly cursorLogId: number
-  readonly dueAt: number | null
-}
+type CommonColumns = Pick<SubscriptionRow, 'id' | 'agentId' | 'audience' | 'windowUntil' | 'cursorLogId' | 'dueAt'>
+type ChannelColumns = 'harnessTarget' | 'coalesceMs' | 'streamGateway' | 'parkedUntil' | 'streamCapabilities'
 
-interface WakeColumns extends CommonColumns {
+interface WakeColumns extends CommonColumns, Pick<SubscriptionRow, ChannelColumns | 'filters' | 'target'> {
   readonly kind: 'wake'
   readonly trigger: Trigger
-  readonly harnessTarget: HarnessTarget
-  readonly coalesceMs: number
-  readonly streamGateway: string | null
-  readonly parkedUntil: number | null
-  readonly streamCapabilities: string
-  readonly filters: string
-  readonly target: string
 }
 
 /** A subscription whose filters and target are long, and are not read yet. `size`: of both, in bytes. */

@@ -1,6 +1,6 @@
 import type { Reader } from '../../storage/database.ts'
 import { limited, p, sql, statement } from '../../storage/statement.ts'
-import { type Delivery, type DeliveryOutcome, findDelivery } from './delivery-store.ts'
+import { type Delivery, findDelivery } from './delivery-store.ts'
 
 /** Entries of the index that one statement reads: a ms or two. */
 const windowSize = 500
@@ -8,13 +8,9 @@ const windowSize = 500
 const windowsMax = 10
 
 /** A delivery in the list of all subscriptions, before its record is read. */
-export interface DeliveryEntry {
+export interface DeliveryEntry extends Pick<Delivery, 'eventId' | 'outcome' | 'nextAttemptAt' | 'updatedAt'> {
   readonly subscriptionId: string
-  readonly eventId: string
   readonly agentId: string
-  readonly outcome: DeliveryOutcome
-  readonly nextAttemptAt: number | null
-  readonly updatedAt: number
 }
 
 interface Row extends DeliveryEntry {

@@ -1,8 +1,10 @@
 import { readBoundedPage } from '../../lib/bounded-page.ts'
 import { ulidFloor } from '../../lib/ids.ts'
 import { sizeLimits } from '../../limits.ts'
+import { int, json, type NounOf, nullable, type RowOf, text, word } from '../../storage/columns.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { deleteInBatches } from '../../storage/delete-in-batches.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { RowsStatement } from '../../storage/rows.ts'
 import { limited, p, type SqlValue, sql, statement } from '../../storage/statement.ts'
 import type { ReceiptStep } from '../../words/receipts.ts'
@@ -14,37 +16,33 @@ export type DeliveryOutcome = 'pending' | Arrival | 'failed' | 'rejected'
 /** How an emission left the gateway: its receiver took it, or it was written to a connection and no more is known. Source: D14. */
 export type Arrival = 'delivered' | 'written'
 
-/** The record of an emission: its attempts and their outcome. */
-export interface Delivery {
-  readonly eventId: string
-  readonly eventType: string
-  readonly fromLogId: number
-  readonly toLogId: number
-  readonly eventCount: number
-  readonly attempts: readonly Attempt[]
-  readonly outcome: DeliveryOutcome
-  readonly nextAttemptAt: number | null
+const fields = {
+  eventId: text,
+  eventType: text,
+  fromLogId: int,
+  toLogId: int,
+  eventCount: int,
+  attempts: json<readonly Attempt[]>(),
+  outcome: word<DeliveryOutcome>(),
+  nextAttemptAt: nullable(int),
   /** The highest step that the receiver has reported; null: none. */
-  readonly step: ReceiptStep | null
+  step: nullable(word<ReceiptStep>()),
+  history: nullable(json<WakeHistory>()),
+  createdAt: int,
+  updatedAt: int,
+}
+/** The record of an emission: its attempts and their outcome. */
+export interface Delivery extends Omit<NounOf<typeof fields>, 'history'> {
   /** The steps that the receiver has reported, the oldest first. */
   readonly steps: readonly WakeStep[]
-  readonly createdAt: number
-  readonly updatedAt: number
 }
+type DeliveryRow = RowOf<typeof fields>
 
-interface DeliveryRow extends Omit<Delivery, 'attempts' | 'steps'> {
-  attempts: string
-  history: string | null
-}
-
-const columns =
-  sql.raw(`event_id as "eventId", event_type as "eventType", from_log_id as "fromLogId", to_log_id as "toLogId",
-  event_count as "eventCount", attempts, outcome, next_attempt_at as "nextAttemptAt", step, history, created_at as "createdAt", updated_at as "updatedAt"`)
+const deliveries = new RowTable('delivery', fields)
+const { columns } = deliveries
 // Columns in the order of the table. Not for a subscription that was removed meanwhile. What a receipt has decided is not open again.
 const upsert = new RowsStatement(
-  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}, cast(${value(3)} as bigint), cast(${value(4)} as bigint),
-    cast(${value(5)} as bigint), ${value(6)}, ${value(7)}, cast(${value(8)} as bigint), cast(${value(9)} as bigint)`,
-  10,
+  'text text text bigint bigint bigint text text bigint bigint',
   (
     rows,
   ) => sql`insert into delivery (subscription_id, event_id, event_type, from_log_id, to_log_id, event_count, attempts, outcome,
@@ -198,7 +196,7 @@ export async function pruneDeliveries(db: Database, beforeMs: number, signal: Ab
   return pruned
 }
 
-function fromRow({ history, ...row }: DeliveryRow): Delivery {
-  const { steps } = history === null ? noHistory : (JSON.parse(history) as WakeHistory)
-  return { steps, ...row, attempts: JSON.parse(row.attempts) as Attempt[] }
+function fromRow(row: DeliveryRow): Delivery {
+  const { history, ...delivery } = deliveries.fromRow(row)
+  return { steps: (history ?? noHistory).steps, ...delivery }
 }

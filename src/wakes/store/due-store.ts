@@ -4,8 +4,7 @@ import { joined, lateFilter, p, sql, statement } from '../../storage/statement.t
 
 // An idle subscription has nothing to read before this event: what lies between was not for it, and is never read again.
 const setDue = new RowsStatement(
-  (value) => sql`${value(0)}, cast(${value(1)} as bigint), cast(${value(2)} as bigint)`,
-  3,
+  'text bigint bigint',
   (rows) => sql`update subscription set due_at = v.column2, cursor_log_id = v.column3
   from (values ${rows}) v where id = ${joined('v.column1')} and ${lateFilter(sql`due_at is null`)}`,
 )

@@ -1,8 +1,9 @@
 import type { LogEvent } from '../../log/event.ts'
-import { type EventRow, eventFromRow } from '../../log/event-store.ts'
+import type { EventRow } from '../../log/event-row.ts'
+import { eventColumns, eventFromRow } from '../../log/event-store.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { stepRows } from '../../storage/delete-in-batches.ts'
-import { RowsStatement } from '../../storage/rows.ts'
+import { rowsInsert } from '../../storage/rows.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import type { PresenceState } from '../../words/presence.ts'
 import type { Decision } from '../rules/policy.ts'
@@ -30,18 +31,15 @@ interface HeldRange {
   readonly limit: number
 }
 
-const insert = new RowsStatement(
-  (value) =>
-    sql.join(
-      [0, 1, 2, 3, 4, 5, 6].map((column) => value(column)),
-      sql`, `,
-    ),
-  7,
-  (rows) => sql`insert into held_wake (subscription_id, log_id, project_id, action, reason, presence, created_at)
-    values ${rows} on conflict (subscription_id, log_id) do nothing`,
+const insert = rowsInsert(
+  'held_wake',
+  'subscription_id, log_id, project_id, action, reason, presence, created_at',
+  sql`on conflict (subscription_id, log_id) do nothing`,
 )
-const newestFirst = statement<HeldRange & { subscriptionId: string }, HeldRow>(sql`select e.project_id as "projectId",
-    e.log_id as "logId", e.type, e.task_id as "taskId", e.actor, e.actor_id as "actorId", e.data, e.created_at as "createdAt", h.action, h.reason, h.presence
+const newestFirst = statement<
+  HeldRange & { subscriptionId: string },
+  HeldRow
+>(sql`select ${eventColumns}, h.action, h.reason, h.presence
   from held_wake h join event e on e.project_id = h.project_id and e.log_id = h.log_id
   where h.subscription_id = ${p('subscriptionId')} and h.log_id >= ${p('from')} and h.log_id < ${p('before')}
     and ${lateFilter(sql`h.released = 0`)}

@@ -1,25 +1,16 @@
 import type { Failing } from '../../registry/subscriptions/subscription.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { RowsStatement } from '../../storage/rows.ts'
-import { joined, p, type SQL, sql, statement } from '../../storage/statement.ts'
+import { joined, p, sql, statement } from '../../storage/statement.ts'
 import type { Lease, LeaseKey, Progress } from './lease.ts'
 import { endsLease } from './lease-columns.ts'
 import { leaseMs } from './lease-store.ts'
 
-/** The columns of a row: so many texts, then numbers. */
-const columns = (texts: number, count: number) => (value: (column: number) => SQL) =>
-  sql.join(
-    Array.from({ length: count }, (_, column) =>
-      column < texts ? value(column) : sql`cast(${value(column)} as bigint)`,
-    ),
-    sql`, `,
-  )
 // An event that arrives ends the failures in a row.
 const endsFailing = sql.raw(`failing_cursor_log_id = case when v.column5 = 0 then null else failing_cursor_log_id end,
     failing_emitted_log_id = case when v.column5 = 0 then null else failing_emitted_log_id end`)
 const advance = new RowsStatement<{ id: string; owner: string }>(
-  columns(2, 7),
-  7,
+  'text text bigint bigint bigint bigint bigint',
   (
     rows,
   ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,
@@ -28,8 +19,7 @@ const advance = new RowsStatement<{ id: string; owner: string }>(
 )
 // A recovery may have gone back before this lease, and a resync asks for what it has sent.
 const follow = new RowsStatement(
-  columns(1, 6),
-  6,
+  'text bigint bigint bigint bigint bigint',
   (rows) => sql`update subscription set cursor_log_id = v.column2, last_emitted_log_id = v.column3,
     window_until = v.column4, failed_in_a_row = 0, failing_cursor_log_id = null, failing_emitted_log_id = null
   from (values ${rows}) v where id = ${joined('v.column1')} and cursor_log_id >= v.column5 and cursor_log_id < v.column2
@@ -37,8 +27,7 @@ const follow = new RowsStatement(
 )
 // A replay may have been requested during the run: then the subscription is due at once.
 const release = new RowsStatement<{ id: string; dueAt: number | null }>(
-  columns(2, 8),
-  8,
+  'text text bigint bigint bigint bigint bigint bigint',
   (
     rows,
   ) => sql`update subscription set cursor_log_id = v.column3, last_emitted_log_id = v.column4, failed_in_a_row = v.column5,

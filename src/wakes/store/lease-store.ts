@@ -52,10 +52,8 @@ const leaseWhere = (condition: SQL) =>
 const isActive = lateFilter(sql`status = 'active'`)
 const leaseAny = leaseWhere(isActive)
 const leaseNotExcluded = leaseWhere(sql`${isActive} and ${notExcluded}`)
-const bigint = (value: SQL): SQL => sql`cast(${value} as bigint)`
 const leaseIdleRows = new RowsStatement<SubscriptionRow>(
-  (value) => sql`${value(0)}, ${value(1)}, ${bigint(value(2))}, ${bigint(value(3))}`,
-  4,
+  'text text bigint bigint',
   (rows) => sql`update subscription set lease_owner = v.column2, due_at = v.column3, cursor_log_id = v.column4
   from (values ${rows}) v where id = ${joined('v.column1')} and ${lateFilter(sql`due_at is null`)} and ${lateFilter(sql`expires_at is null or expires_at > v.column3 - ${sql.raw(String(leaseMs))}`)}
   returning ${subscriptionColumns}`,

@@ -1,26 +1,20 @@
 import type { LogEvent } from '../../log/event.ts'
-import { type EventRow, eventColumns, eventFromRow } from '../../log/event-store.ts'
+import type { EventRow } from '../../log/event-row.ts'
+import { eventColumns, eventFromRow } from '../../log/event-store.ts'
 import type { StreamCapability } from '../../registry/subscriptions/stream-capabilities.ts'
+import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import { type SubscriptionRow, subscriptions } from '../../registry/subscriptions/subscription-row.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
-import type { HarnessTarget } from '../../words/targets.ts'
 import { endsLease } from './lease-columns.ts'
 
-/** An active subscription for which presence holds events. */
-export interface HoldingSubscription {
-  readonly id: string
-  /** The id of the agent whose presence decides. */
-  readonly audience: string
-  readonly harnessTarget: HarnessTarget
-  readonly streamCapabilities: readonly StreamCapability[]
-}
+type HoldingFields = 'id' | 'audience' | 'harnessTarget' | 'streamCapabilities'
+/** An active subscription for which presence holds events. The presence of its audience decides. */
+export type HoldingSubscription = Pick<WakeSubscription, HoldingFields>
+type Row = Pick<SubscriptionRow, HoldingFields>
 
-type Row = Omit<HoldingSubscription, 'streamCapabilities'> & { streamCapabilities: string }
-
-const columns = sql.raw(
-  `s.id, s.audience, s.harness_target as "harnessTarget", s.stream_capabilities as "streamCapabilities"`,
-)
+const columns = subscriptions.select('s', 'id', 'audience', 'harnessTarget', 'streamCapabilities')
 // With its limit PostgreSQL looks it up for each subscription, however few rows there were when it made the plan.
 const isHolding = sql.raw(`(select 1 from held_wake h
     where h.subscription_id = s.id and h.presence is not null and h.released = 0 limit 1) is not null`)

@@ -9,8 +9,7 @@ export interface Replay {
 }
 
 const insert = new RowsStatement<{ logId: number }>(
-  (value) => sql`${value(0)}, ${value(1)}, ${value(2)}`,
-  3,
+  'text bigint bigint',
   (rows) => sql`insert into replay (subscription_id, log_id, requested_at) values ${rows}
   on conflict (subscription_id, log_id) do nothing returning log_id as "logId"`,
 )

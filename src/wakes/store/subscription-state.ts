@@ -5,10 +5,11 @@ import {
   statusesBefore,
   taskFinished,
 } from '../../registry/subscriptions/status.ts'
-import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
+import { subscriptions } from '../../registry/subscriptions/subscription-row.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { p, type SQL, sql, statement } from '../../storage/statement.ts'
-import { type HarnessTarget, isDeliverable, liveStatus } from '../../words/targets.ts'
+import { isDeliverable, liveStatus } from '../../words/targets.ts'
 import type { LeaseKey } from './lease.ts'
 import { endsLease } from './lease-columns.ts'
 import { endRetries } from './unfinished-store.ts'
@@ -28,12 +29,8 @@ export const stopsAs = (status: Exclude<SubscriptionStatus, 'active'>): SQL =>
     updated_at = ${p('now')}`
 
 /** A wake subscription that was paused. */
-interface PausedSubscription {
-  readonly id: string
-  readonly projectId: string
-  readonly agentId: string
-}
-const pausedColumns = sql.raw('id, project_id as "projectId", agent_id as "agentId"')
+type PausedSubscription = Pick<Subscription, 'id' | 'projectId' | 'agentId'>
+const pausedColumns = subscriptions.select('', 'id', 'projectId', 'agentId')
 
 const degrade = statement<{
   id: string
@@ -62,12 +59,8 @@ const pauseManaged = statement<
   where managed_by = ${p('managerId')} and agent_id = ${p('ownerId')} and kind = 'wake'
     and (${canBecome('paused')} or status = 'paused') returning ${pausedColumns}`)
 /** The fields that decide if a subscription that is made active has a channel. */
-interface Resumable {
-  readonly id: string
-  readonly harnessTarget: HarnessTarget
-  readonly streamId: string | null
-}
-const resumable = sql.raw('id, harness_target as "harnessTarget", stream_id as "streamId"')
+type Resumable = Pick<WakeSubscription, 'id' | 'harnessTarget' | 'streamId'>
+const resumable = subscriptions.select('', 'id', 'harnessTarget', 'streamId')
 const pausedOfSession = statement<{ sessionId: string; reason: string }, Resumable>(
   sql`select ${resumable} from subscription
     where session_id = ${p('sessionId')} and ${canBecome('active', ['paused'])} and reason = ${p('reason')} order by id`,
