@@ -1,6 +1,7 @@
 import * as bridge from './bridge.mjs'
 import * as collections from './collections.mjs'
 import * as delivery from './delivery.mjs'
+import * as followers from './followers.mjs'
 import * as footprint from './footprint.mjs'
 import * as growth from './growth.mjs'
 import * as latency from './latency.mjs'
@@ -21,6 +22,7 @@ export const measurements = {
   footprint,
   collections,
   mcp,
+  followers,
   bridge,
   growth,
 }

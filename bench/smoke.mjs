@@ -14,6 +14,7 @@ const smallest = {
   footprint: { rounds: 1, messages: 8 },
   collections: { reps: 1, seconds: 2, warmUp: 800, only: 'rouse' },
   mcp: { reps: 1, sessions: 10, wakes: 5 },
+  followers: { reps: 1, followers: 20, sends: 10, ends: 5 },
   growth: { reps: 1, samples: 5, warmUp: 1, tasks: 500, subscriptions: 20 },
 }
 

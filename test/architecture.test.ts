@@ -28,7 +28,7 @@ const layers = {
       'wake-stream',
       'webhooks',
     ],
-    ['identity'],
+    ['following', 'identity'],
   ],
   gateway: [['fronts'], ['config'], ['gateway']],
   programs: [['client'], ['config-files'], ['bridge'], ['harnesses'], ['cli', 'public'], ['main.ts', 'index.ts']],

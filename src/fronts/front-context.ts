@@ -6,6 +6,7 @@ import type { RevisionCache } from '../agent-card/revision-cache.ts'
 import type { CardSigner } from '../agent-card/signing.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { ClaimContext } from '../claims/context.ts'
+import type { FollowingContext } from '../following/follow.ts'
 import type { AuthContext } from '../identity/authenticate.ts'
 import type { MailContext } from '../mailbox/context.ts'
 import type { MailWaits } from '../mailbox/delivery/mail-waits.ts'
@@ -35,6 +36,7 @@ export interface FrontContext extends TaskContext, AuthContext {
   readonly claims: ClaimContext
   readonly mail: MailContext
   readonly mailWaits: MailWaits
+  readonly following: FollowingContext
   readonly sessions: SessionContext
   readonly recovery: GateContext
   readonly subscriptions: SubscriptionContext

@@ -1,5 +1,6 @@
 import { Usage } from '../admission/usage.ts'
 import type { Config } from '../config/config.ts'
+import { lookForFollower } from '../following/follow.ts'
 import type { Cleanup } from '../lib/cleanup.ts'
 import type { OwnClock } from '../lib/own-clock.ts'
 import type { Core } from '../log/core.ts'
@@ -47,8 +48,10 @@ export function openFeatures(
   const repeats = new RepeatedRequests()
   const findSession = newestLiveSession
   const mail = { ...core, notifier, limits, sends, usage, repeats, strategies, findSession }
+  const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends }
   return {
-    tasks: { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends },
+    tasks,
+    following: { ...tasks, followerWaits: new MailWaits(mail, lookForFollower) },
     mail,
     mailWaits: new MailWaits(mail),
     claims: {

@@ -1,11 +1,13 @@
 import { giveBackUsage } from '../admission/usage-store.ts'
 import { pruneAudit } from '../audit/audit-store.ts'
+import { followerKeptMs } from '../following/view.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import type { Base } from '../log/core.ts'
 import { pruneEvents } from '../log/prune-events.ts'
 import type { MailArchive } from '../mailbox/archive.ts'
 import { pruneMessages } from '../mailbox/retention.ts'
 import { removeExpiredCodes } from '../registry/callers/sign-in-code-store.ts'
+import { pruneFollowers } from '../registry/followers/follower-store.ts'
 import { pruneIdempotencyKeys } from '../registry/idempotency.ts'
 import { noteOvertaken } from '../registry/subscriptions/mcp-store.ts'
 import type { Database } from '../storage/database.ts'
@@ -52,9 +54,10 @@ const prunes: Readonly<Record<string, Prune>> = {
   // These have a fixed lifetime of their own.
   idempotencyKeys: (db, now, _retention, signal) => pruneIdempotencyKeys(db, now, signal, giveBackUsage),
   signInCodes: removeExpiredCodes,
+  followers: (db, now, _retention, signal) => pruneFollowers(db, now - followerKeptMs, signal),
 }
 
-/** Removes events, held events, deliveries, turns, mail, audit records, idempotency keys and sign-in codes after their retention. */
+/** Removes events, held events, deliveries, turns, mail, audit records, idempotency keys, sign-in codes and followers after their retention. */
 export function retentionSweep({ db, clock, log }: Base, retention: Retention): Sweep {
   return {
     name: 'retention',

@@ -1,4 +1,5 @@
 import { moveMcpSessions } from '../mcp-sessions/mcp-session-store.ts'
+import { moveFollowers } from '../registry/followers/follower-store.ts'
 import { moveGrants } from '../registry/permissions/permission-store.ts'
 import type { PushTarget } from '../registry/subscriptions/subscription.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
@@ -37,10 +38,11 @@ export async function listPushesOfKey(db: Reader, keyId: string, limit: number):
   return rows.map(({ target, ...push }) => ({ ...push, configId: (JSON.parse(target) as PushTarget).configId }))
 }
 
-/** Moves subscriptions, live sessions and permissions from one key to another. */
+/** Moves subscriptions, live sessions, followers and permissions from one key to another. */
 export async function moveToKey(tx: Transaction, from: string, to: string): Promise<void> {
   await tx.run(moveSubscriptions, { from, to, now: tx.now })
   await tx.run(moveSessions, { from, to })
   await moveMcpSessions(tx, from, to)
+  await moveFollowers(tx, from, to)
   await moveGrants(tx, from, to)
 }

@@ -7,6 +7,7 @@ import { nameOf, requireAgent } from '../registry/agents/agents.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { deleteApiKeys, listApiKeys } from '../registry/callers/api-key-store.ts'
 import { type Caller, requireOperator } from '../registry/callers/caller.ts'
+import { deleteFollowersOf } from '../registry/followers/follower-store.ts'
 import { deletePermissionsOf } from '../registry/permissions/permission-store.ts'
 import { deleteGateOf } from '../registry/recovery/gate-store.ts'
 import { deleteRecoveryOf } from '../registry/recovery/recovery-store.ts'
@@ -104,6 +105,7 @@ async function deleteWithAll(
   await deleteMcpSessionsOf(tx, agent.id)
   await deleteRecoveryOf(tx, agent.id)
   await deleteTurnsOf(tx, agent.id)
+  await deleteFollowersOf(tx, agent.id)
   await deleteGateOf(tx, agent.projectId, agent.id)
   await deletePermissionsOf(tx, agent.id)
   await deleteApiKeys(tx, agent.id)

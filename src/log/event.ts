@@ -17,6 +17,8 @@ export interface Routing {
   readonly recipientId?: string
   /** The wake policies of agents in the audience, by id, where the sender chose none; absent: `immediate`. Source: D20. */
   readonly policies?: Readonly<Record<string, string>>
+  /** The ids of agents that are polling for it as an MCP task: the answer to that begins their turn. */
+  readonly followed?: readonly string[]
   /** The only subscription that it wakes; absent: every one that listens to it. */
   readonly subscriptionId?: string
   /** The trace that its call was part of, in the form of W3C Trace Context: its wake continues it. */

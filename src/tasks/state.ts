@@ -1,5 +1,5 @@
 import { Problem } from '../errors.ts'
-import type { TaskState } from '../words/task-states.ts'
+import { isTerminal, type TaskState } from '../words/task-states.ts'
 
 /** The roles of a task's parties. The operator has both of the first. An observer was the assignee before: it may read. Source: D18. */
 export type TaskRole = 'assignee' | 'originator' | 'observer'
@@ -25,6 +25,9 @@ export const taskTransitions = {
 const interrupted: ReadonlySet<string> = new Set(questions)
 
 export const isInterrupted = (state: TaskState): boolean => interrupted.has(state)
+
+/** True when its originator has something to read: the task has ended, or its assignee asks. */
+export const isSettled = (state: TaskState): boolean => isInterrupted(state) || isTerminal(state)
 
 /** The states to which these roles may move a task. */
 export function allowedMoves(from: TaskState, roles: readonly TaskRole[]): TaskState[] {

@@ -27,6 +27,8 @@ interface StateChange extends TaskEventParties {
   readonly answerAs?: 'task' | 'message' | undefined
   /** The policy that the sender chose for all parties; absent: each party's own. Source: D20. */
   readonly wakePolicy?: WakePolicy | undefined
+  /** True when the originator polls for the change as an MCP task. */
+  readonly isFollowed?: boolean | undefined
 }
 
 /** The projects whose logs have the events of a task: its own, and those of its other parties. Source: D19. */
@@ -47,6 +49,7 @@ export function stateChanged(task: Task, change: StateChange, projectId: string)
   const routing: Routing = {
     ...(mail && previousAssignee ? { recipientId: task.assigneeId } : {}),
     ...(wakePolicy === undefined ? policiesOf(here) : {}),
+    ...(change.isFollowed ? { followed: [task.originatorId] } : {}),
   }
   const data: JsonObject = {
     taskId: task.id,

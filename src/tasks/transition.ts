@@ -1,6 +1,7 @@
 import { Problem } from '../errors.ts'
 import type { NewEvent } from '../log/event.ts'
 import { type Party, partyOf } from '../registry/agents/party.ts'
+import { followsTask } from '../registry/followers/follower-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import type { WakePolicy } from '../words/policies.ts'
 import type { TaskState } from '../words/task-states.ts'
@@ -8,7 +9,7 @@ import { type NewChunk, withChunks } from './artifact.ts'
 import { insertChunk } from './artifact-store.ts'
 import type { TaskContext } from './context.ts'
 import type { Encoded } from './encoded.ts'
-import { requireMove } from './state.ts'
+import { isSettled, requireMove } from './state.ts'
 import type { Task } from './task.ts'
 import { artifactAdded, projectsOf, stateChanged } from './task-events.ts'
 import { insertTaskMessage, isShort } from './task-message-store.ts'
@@ -62,7 +63,8 @@ export async function transition(
   if (message && !first) await insertTaskMessage(tx, task.id, moved.messageCount, message)
   const previousState = isNew(task) ? null : task.state
   const parties = { actor, actorId, ...(await readParties(tx, task, change.parties)) }
-  const changed = { previousState, mail, answerAs: change.answerAs, wakePolicy, ...parties }
+  const isFollowed = isSettled(moved.state) && (await followsTask(tx, task.originatorId, task.id))
+  const changed = { previousState, mail, answerAs: change.answerAs, wakePolicy, isFollowed, ...parties }
   for (const projectId of projectsOf(task, parties)) {
     await context.append(tx, projectId, [
       ...chunks.map((one) => artifactAdded(task, parties, one, projectId)),

@@ -117,6 +117,10 @@ export function isDeliverable(target: HarnessTarget): target is DeliverableTarge
   return targets[target].hasChannel
 }
 
+/** True: its receiver begins a turn for a wake, as far as a target says. A notification of MCP begins none in most harnesses. */
+export const beginsTurns = (target: HarnessTarget): boolean =>
+  !targets[target].isOfClient && (targets[target].route === 'webhook' || targets[target].route === 'bridge')
+
 /** A target whose receiver connects to the gateway. */
 export type ConnectingTarget = {
   [Name in HarnessTarget]: (typeof targets)[Name]['connects'] extends true ? Name : never

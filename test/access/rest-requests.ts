@@ -57,6 +57,9 @@ const changes: { readonly [Route in RestRoute]?: Change } = {
   'POST /v1/turns': { body: { ...samples['POST /v1/turns'].body, agent: '@:handle' } },
   // The turn is nobody's.
   'POST /v1/turns/:id/end': { body: { agent: '@:handle', outcome: 'completed' }, answers: 404 },
+  // An id is for the key that has it: of an agent's keys too, any other gets what an unknown id gets.
+  'GET /v1/followers/:id': { of: 'wake', answers: 404 },
+  'DELETE /v1/followers/:id': { of: 'wake', answers: 404 },
   'POST /v1/permissions': { body: { grantor: ':handle', grantee: ':other', scope: 'CAN_REPLY_TO' } },
   'POST /v1/claims/handoff': { body: { ref: ':spareClaim', to: ':other' } },
   'POST /v1/tokens/revoke': { body: { token: ':token' } },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
+import { makeHome } from './install/homes.ts'
 import { startStubGateway } from './stub-gateway.ts'
 import { run } from './terminal.ts'
 
@@ -164,4 +165,18 @@ test('who says how many routes start a turn for the same mail', async () => {
     },
   })
   expect((await run(['who', '--url', gateway.url])).stdout).toContain('active, 2 routes')
+})
+
+test('who and doctor show what an agent follows as MCP tasks', async () => {
+  await using gateway = await startGateway()
+  const [donna, mike] = [await gateway.addAgent('donna'), await gateway.addAgent('mike')]
+  const { id: taskId } = await gateway.send('mike', 'Please review PR 7', { key: donna.key })
+  for (const body of [{ taskId }, {}]) await gateway.call('POST', '/v1/followers', body, donna)
+  const follows = '@donna: follows 1 task and its next mail, 2 of them polled now\n'
+  expect((await run(['who'], as(gateway))).stdout).toContain(follows)
+  expect((await run(['who'], as(gateway, mike))).stdout).not.toContain('follows')
+  using home = makeHome()
+  const profile = { url: gateway.url, key: donna.key, identity: '@donna' }
+  home.write('.config/rouse/profiles.json', JSON.stringify({ current: 'donna', profiles: { donna: profile } }))
+  expect((await home.rouse('doctor')).stdout).toContain('follows 1 task and its next mail, 2 of them polled now')
 })

@@ -3,6 +3,7 @@ import { a2aOperationCases } from './a2a-operation-cases.ts'
 import { cardCases } from './card-cases.ts'
 import { eventCases } from './event-cases.ts'
 import type { FixtureCase } from './fixture.ts'
+import { followerCases } from './follower-cases.ts'
 import { mailCases } from './mail-cases.ts'
 import { mcpCases } from './mcp-cases.ts'
 import { mcpEventCases } from './mcp-event-cases.ts'
@@ -40,4 +41,5 @@ export const cases: readonly FixtureCase[] = [
   ...mcpCases,
   ...operatorToolCases,
   ...mcpEventCases,
+  ...followerCases,
 ]

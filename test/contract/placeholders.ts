@@ -3,6 +3,7 @@ const volatile: readonly { name: string; pattern: RegExp }[] = [
   { name: 'key', pattern: /rk_[A-Za-z0-9_-]{43}/ },
   { name: 'sign-in-code', pattern: /rs_[A-Za-z0-9_-]{43}/ },
   { name: 'operator-key', pattern: /rko_[A-Za-z0-9_-]{43}/ },
+  { name: 'follower', pattern: /follower_[\w-]{32}/ },
   { name: 'mcp-subscription', pattern: /sub_[0-9a-f]{32}/ },
   { name: 'uuid', pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/ },
   { name: 'ulid', pattern: /\b0[0-9A-HJKMNP-TV-Z]{25}\b/ },

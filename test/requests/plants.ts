@@ -55,6 +55,10 @@ export const plants = {
     await asOwner('POST', '/v1/claims', { ref })
     return ref
   },
+  async follower(stage: Stage) {
+    const { followerId } = await stage.asOwner('POST', '/v1/followers', { taskId: await plants.task(stage) })
+    return String(followerId)
+  },
   async task({ handle, text, asSender }: Stage) {
     const message = { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text }] }
     const input = { message, configuration: { returnImmediately: true } }

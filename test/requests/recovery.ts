@@ -63,6 +63,11 @@ export const recoverySamples = {
       backlog: 'skip',
     },
   },
+  'POST /v1/followers': { body: {}, more: { taskId: ':task' } },
+  'GET /v1/followers': { moreQuery: { agent: '@:handle', limit: '5', pageToken: '' } },
+  'GET /v1/followers/:id': { of: 'follower', moreQuery: { waitSeconds: '1' } },
+  'DELETE /v1/followers/:id': { of: 'spareFollower' },
+
   'GET /v1/turns': { query: { agent: ':handle' }, moreQuery: { limit: '5', pageToken: '' } },
   'POST /v1/turns': { body: { eventId: '01J00000000000000000000000', route: 'codex' }, more: { agent: '@:handle' } },
   'POST /v1/turns/:id/end': {

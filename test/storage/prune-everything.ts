@@ -5,6 +5,7 @@ import { pruneEvents } from '../../src/log/prune-events.ts'
 import { silentLogger } from '../../src/logger/logger.ts'
 import { pruneMessages } from '../../src/mailbox/retention.ts'
 import { removeExpiredCodes } from '../../src/registry/callers/sign-in-code-store.ts'
+import { pruneFollowers } from '../../src/registry/followers/follower-store.ts'
 import { pruneIdempotencyKeys } from '../../src/registry/idempotency.ts'
 import { noteOvertaken } from '../../src/registry/subscriptions/mcp-store.ts'
 import { endSilentSessions } from '../../src/sessions/end-silent-sessions.ts'
@@ -24,6 +25,7 @@ export async function pruneEverything(dataDir: string): Promise<void> {
   await pruneDeliveries(db, tomorrow, signal)
   await pruneIdempotencyKeys(db, tomorrow, signal, giveBackUsage)
   await pruneHeld(db, tomorrow, signal)
+  expect(await pruneFollowers(db, tomorrow, signal)).toBeGreaterThan(0)
   expect(await removeExpiredCodes(db, tomorrow)).toBeGreaterThan(0)
   await missedEdgeSweep({ db, clock: systemClock, changed() {} }).run(signal)
   await sweepSessions(db)

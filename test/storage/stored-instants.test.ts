@@ -23,7 +23,7 @@ const boundedWhereRead: Readonly<Record<string, string>> = {
 /** Stored instants that nothing waits for: when something happened, or an end that a caller has named. */
 const facts = new Set(
   `agent.created_at agent.updated_at api_key.created_at api_key.revoked_at api_key.expires_at api_key.last_used_at audit.at audit.last_at
-  claim.claimed_at delivery.created_at delivery.updated_at event.created_at gateway.started_at held_wake.created_at mcp_session.created_at
+  claim.claimed_at follower.created_at follower.delivered_at follower.cancelled_at delivery.created_at delivery.updated_at event.created_at gateway.started_at held_wake.created_at mcp_session.created_at
   message.created_at message_recipient.updated_at message_recipient.delivered_at message_recipient.seen_at message_recipient.acked_at
   message_recipient.ended_at operator_key.expires_at operator_key.last_used_at operator_key.created_at operator_key.revoked_at
   gate.since permission.created_at recovery.begun_at recovery.parked_since project.created_at replay.requested_at reserved_name.created_at revoked_token.expires_at
@@ -73,6 +73,7 @@ async function fill(gateway: TestGateway) {
   await gateway.call('POST', '/v1/event-subscriptions', choice, donna)
   await gateway.call('POST', '/v1/sessions', { surface: 'cursor' }, donna)
   await gateway.call('POST', '/v1/claims', { ref: 'a' }, donna)
+  await gateway.call('POST', '/v1/followers', {}, donna)
   await beginSession(gateway, donna)
   await gateway.call(
     'PUT',

@@ -27,6 +27,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   }
   await useLists(gateway, [donna, mike], task.id)
   await useMail(gateway, donna.key, mike.key)
+  await useFollowers(gateway, mike.key)
   await useSessions(gateway, donna, mike)
   await useStream(gateway, donna, mike)
   await useClaims(gateway, donna, mike)
@@ -212,4 +213,13 @@ async function useMail(gateway: TestGateway, donna: string, mike: string): Promi
     for (const path of ['messages', `messages/${messageId}`, `threads/${messageId}`])
       await gateway.call('GET', `/v1/${path}`, undefined, { key })
   }
+}
+
+/** An agent follows a task that it has sent. */
+async function useFollowers(gateway: TestGateway, key: string): Promise<void> {
+  const { id: taskId } = await gateway.send('donna', 'followed', { key })
+  const { followerId } = (await gateway.call('POST', '/v1/followers', { taskId }, { key })).body
+  for (const as of [key, gateway.adminKey]) await gateway.call('GET', '/v1/followers', undefined, { key: as })
+  await gateway.call('GET', `/v1/followers/${followerId}?waitSeconds=1`, undefined, { key })
+  await gateway.call('DELETE', `/v1/followers/${followerId}`, undefined, { key })
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Io } from '../../client/io.ts'
 import { whoText } from '../output/who-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
-import { readableSubscriptions, readableTasks } from '../run/read-lists.ts'
+import { readableFollowers, readableSubscriptions, readableTasks } from '../run/read-lists.ts'
 import { readPages } from '../run/read-pages.ts'
 
 /** Pages of claims that are shown beside the agents. */
@@ -25,6 +25,7 @@ export function registerWho(parent: Command, io: Io): void {
     )
     const subscriptions = print.json ? [] : await readableSubscriptions(gateway)
     const tasks = print.json ? [] : await readableTasks(gateway, 'working')
-    print.result({ agents, claims }, () => whoText(io, { agents, claims, tasks, subscriptions }))
+    const followers = print.json ? [] : await readableFollowers(gateway)
+    print.result({ agents, claims }, () => whoText(io, { agents, claims, tasks, subscriptions, followers }))
   })
 }

@@ -4,7 +4,8 @@ import type { Io } from '../../client/io.ts'
 import { overlapsOf } from '../../client/overlaps.ts'
 import { operatorIdentity, type Profile } from '../../client/profile-file.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
-import { readableSubscriptions } from '../run/read-lists.ts'
+import { followsText } from '../output/who-view.ts'
+import { readableFollowers, readableSubscriptions } from '../run/read-lists.ts'
 
 const answerMaxMs = 5_000
 
@@ -19,7 +20,11 @@ export async function checkProfile(io: Io, name: string, { url, key, project, id
   const checks = [
     ...(identity === operatorIdentity
       ? []
-      : [tried('session', checkSession(gateway)), tried('routes', checkRoutes(gateway))]),
+      : [
+          tried('session', checkSession(gateway)),
+          tried('routes', checkRoutes(gateway)),
+          tried('followed', checkFollowed(gateway)),
+        ]),
     tried('subscriptions', checkSubscriptions(gateway)),
   ]
   return [reached, key_, ...(await Promise.all(checks)).filter((check) => check !== undefined)]
@@ -86,4 +91,10 @@ async function checkRoutes(gateway: GatewayClient): Promise<Check | undefined> {
   if (others.size === 0) return undefined
   const [one = ''] = others
   return broken('routes', `one mail starts ${others.size} turns: ${[...others].join(', ')}`, `rouse sub rm ${one}`)
+}
+
+/** Says what its client follows. Undefined: nothing. */
+async function checkFollowed(gateway: GatewayClient): Promise<Check | undefined> {
+  const followers = await readableFollowers(gateway)
+  return followers.length === 0 ? undefined : ok('followed', followsText(followers))
 }

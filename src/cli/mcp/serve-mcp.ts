@@ -6,6 +6,7 @@ import type { Io } from '../../client/io.ts'
 import type { EventView } from '../../client/route-types.ts'
 import type { ApiAnswer, ApiRequest, CallApi, CallOptions } from '../../fronts/mcp/call-api.ts'
 import { createMcpServer } from '../../fronts/mcp/create-mcp-server.ts'
+import { messageDeclaresTasks, tasksExtension } from '../../fronts/mcp/followed/declared.ts'
 import { resourcesOf } from '../../fronts/mcp/resources/resources-of.ts'
 import { channelCapability, channelNotification, hasChannelOf } from '../../harnesses/claude/channel.ts'
 import { conversation } from '../../harnesses/conversation.ts'
@@ -64,6 +65,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   const { url, project, credentials, fetch, env, debug } = options
   let client: ClientInfo | undefined
   let identity = options.identity
+  let followsTasks = false
   const servers = new Set<{ readonly mcp: McpServer; readonly hasChannel: boolean }>()
   const subscribed = new Set<string>()
   const api = createHttpApi({ url, project, credentials, fetch })
@@ -109,6 +111,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
   function observe(message: unknown): void {
     const seen = readClientMessage(message)
     client = seen.client ?? client
+    followsTasks = messageDeclaresTasks(message)
     if (seen.client) learn({ client: [seen.client.name, seen.client.version].join(' ').trim() })
     learn(handshakeOfClient(message))
     for (const uri of seen.subscribes ?? []) if (subscribed.size < subscriptionsMax) subscribed.add(uri)
@@ -129,8 +132,10 @@ export async function serveMcp(options: McpOptions): Promise<void> {
     const channel = hasChannel ? 'declared' : whyNoChannel(wantsChannel)
     if (wantsChannel && !hasChannel) debug(`No channel of Claude Code: ${channel}.`)
     learn({ era: era === 'legacy' ? '2025' : '2026', channel })
-    const capabilities = capabilitiesOf(hasChannel)
-    const mcp = createMcpServer({ call, identity: options.identity, version: readVersion(), capabilities })
+    const hasTasks = era === 'modern'
+    // The message that the server is made for has been seen.
+    const capabilities = capabilitiesOf(hasChannel, hasTasks && followsTasks)
+    const mcp = createMcpServer({ call, identity: options.identity, version: readVersion(), capabilities, hasTasks })
     if (era === 'legacy') {
       // The subscription was recorded when the request came in. The answer says that changes are notified from now on.
       mcp.server.setRequestHandler('resources/subscribe', async () => {
@@ -166,8 +171,12 @@ function whyNoChannel(isWanted: boolean): string {
   return isWanted ? 'it is impossible in the era of 2026-07-28' : 'the client is not Claude Code'
 }
 
-function capabilitiesOf(hasChannel: boolean): ServerCapabilities {
-  return { resources: { subscribe: true }, ...(hasChannel ? { experimental: channelCapability } : {}) }
+function capabilitiesOf(hasChannel: boolean, hasTasks: boolean): ServerCapabilities {
+  return {
+    resources: { subscribe: true },
+    ...(hasChannel ? { experimental: channelCapability } : {}),
+    ...(hasTasks ? { extensions: { [tasksExtension]: {} } } : {}),
+  }
 }
 
 /** The subscribed resources that an event has changed. A `silent` event causes no notification. Pure. Source: S1-15. */

@@ -1,6 +1,12 @@
 import type { Io } from '../../client/io.ts'
 import { overlapsOf } from '../../client/overlaps.ts'
-import type { ClaimView, PresentAgentView, SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
+import type {
+  ClaimView,
+  FollowerView,
+  PresentAgentView,
+  SubscriptionView,
+  TaskSummaryView,
+} from '../../client/route-types.ts'
 import { clip, plain } from '../../client/terminal-text.ts'
 import { targets } from '../../words/targets.ts'
 import { retryingText } from './subscription-view.ts'
@@ -14,10 +20,14 @@ interface Team {
   readonly claims: readonly ClaimView[]
   readonly tasks: readonly TaskSummaryView[]
   readonly subscriptions: readonly SubscriptionView[]
+  readonly followers: readonly FollowerView[]
 }
 
-export function whoText(io: Io, { agents, claims, tasks, subscriptions }: Team): string {
-  const away = agents.flatMap(({ handle }) => awayLine(io, handle, subscriptions))
+export function whoText(io: Io, { agents, claims, tasks, subscriptions, followers }: Team): string {
+  const lines = agents.flatMap(({ handle }) => [
+    ...awayLine(io, handle, subscriptions),
+    ...followsLine(handle, followers),
+  ])
   const shown = table(
     io,
     ['AGENT', 'NAME', 'SESSION', 'SURFACE', 'DOING', 'WAKES', 'LAST SEEN', 'CAN', 'WORKS ON'],
@@ -35,7 +45,7 @@ export function whoText(io: Io, { agents, claims, tasks, subscriptions }: Team):
     'No agents yet. Add one with: rouse agent add @donna',
     ['CAN', 'NAME', 'SESSION', 'SURFACE', 'LAST SEEN'],
   )
-  return away.length === 0 ? shown : `${shown}\n${away.join('')}`
+  return lines.length === 0 ? shown : `${shown}\n${lines.join('')}`
 }
 
 /** The best status of its subscriptions decides whether it is woken now. */
@@ -65,6 +75,22 @@ function bestOf(handle: string, subscriptions: readonly SubscriptionView[]) {
 function awayLine(io: Io, handle: string, subscriptions: readonly SubscriptionView[]): string[] {
   const { retrying } = bestOf(handle, subscriptions)
   return retrying === undefined ? [] : [`${plain(handle)}: ${retryingText(io, retrying)}\n`]
+}
+
+/** Says what the client of an agent follows, and of how much it asks for the end at this moment. */
+function followsLine(handle: string, followers: readonly FollowerView[]): string[] {
+  const own = followers.filter(({ agent }) => agent === handle)
+  return own.length === 0 ? [] : [`${plain(handle)}: ${followsText(own)}\n`]
+}
+
+/** `follows 2 tasks and its next mail, 1 of them polled now` */
+export function followsText(followers: readonly FollowerView[]): string {
+  const tasks = followers.filter(({ taskId }) => taskId !== null).length
+  const what = [
+    ...(tasks > 0 ? [`${tasks} task${tasks === 1 ? '' : 's'}`] : []),
+    ...(followers.length > tasks ? ['its next mail'] : []),
+  ]
+  return `follows ${what.join(' and ')}, ${followers.filter(({ isPolled }) => isPolled).length} of them polled now`
 }
 
 function worksOn(handle: string, claims: readonly ClaimView[], tasks: readonly TaskSummaryView[]): string {

@@ -1,9 +1,10 @@
 import { isHidden } from '../../client/failure.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
-import type { SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
+import type { FollowerView, SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
 import { readPages } from './read-pages.ts'
 
 const subscriptionPagesMax = 5
+const followerPagesMax = 4
 /** The most that `readableSubscriptions` reads: pages of 500. */
 export const subscriptionsMax = subscriptionPagesMax * 500
 
@@ -29,6 +30,16 @@ export const readableTasks = (
         gateway.call('GET /v1/tasks', { query: { state, role, pageSize: 100, historyLength: 1, pageToken } }),
       (page) => page.tasks,
       pagesMax,
+    ),
+  )
+
+/** The followers of MCP tasks that the key may read: an agent's own, an operator's all. */
+export const readableFollowers = (gateway: GatewayClient): Promise<FollowerView[]> =>
+  readable(
+    readPages(
+      (pageToken) => gateway.call('GET /v1/followers', { query: { limit: 500, pageToken } }),
+      (page) => page.followers,
+      followerPagesMax,
     ),
   )
 

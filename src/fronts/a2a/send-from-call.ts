@@ -8,10 +8,9 @@ import { requireBoundedParts } from '../../tasks/bounded-parts.ts'
 import { waitForTask } from '../../tasks/follow-task.ts'
 import { contentOfStarted } from '../../tasks/read-task.ts'
 import { type SendMessageInput, type SentMessage, sendMessage } from '../../tasks/send-message.ts'
-import { isInterrupted } from '../../tasks/state.ts'
+import { isSettled } from '../../tasks/state.ts'
 import type { A2aMessage, Task } from '../../tasks/task.ts'
 import { readTaskMessage } from '../../tasks/task-message-store.ts'
-import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
@@ -24,8 +23,6 @@ import { loadA2aTask, toA2aTask } from './task-view.ts'
 
 const newestChange = statement<{ taskId: string; projectId: string }, { data: string }>(sql`select data from event
   where task_id = ${p('taskId')} and project_id = ${p('projectId')} and type = 'task.state_changed' order by log_id desc limit 1`)
-
-const isSettled = (state: TaskState): boolean => isTerminal(state) || isInterrupted(state)
 
 /** Sends the message of a call. Returns its task, or the message that answers it, once a call that waits has waited. */
 export async function answerSend(

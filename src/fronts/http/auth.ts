@@ -21,7 +21,11 @@ const projectHeader = 'Rouse-Project'
 /** The calls by which a program beside a harness says that it is there. They are no acts of the harness. */
 const besideHarness = /^\/v1\/(wake-stream|presence|sessions|recovery|turns|parked|whoami|gate|heartbeat)\b/
 
+/** The methods by which a client of MCP follows a task. It does so by itself, while its model rests. */
+const following = /^tasks\//
+
 function isAct(req: Request): boolean {
+  if (following.test(req.get('mcp-method') ?? '')) return false
   return mailWord((name) => req.get(name)) !== 'none' && !besideHarness.test(req.baseUrl + req.path)
 }
 

@@ -5,6 +5,7 @@ import {
   type JSONRPCRequest,
   McpServer,
   PROTOCOL_VERSION_META_KEY,
+  type RegisteredTool,
   type ServerCapabilities,
   type ServerContext,
   specTypeSchemas,
@@ -13,6 +14,9 @@ import type { McpEventCodes } from '../../words/mcp-events.ts'
 import type { CallApi } from './call-api.ts'
 import { createFindIdentity } from './client-identity.ts'
 import { eventMethods, registerEvents } from './events/register-events.ts'
+import { messageDeclaresTasks, requestDeclaresTasks } from './followed/declared.ts'
+import { sentTask } from './followed/mcp-task.ts'
+import { registerTasks, taskMethods } from './followed/register-tasks.ts'
 import { listedSchema } from './json-schemas.ts'
 import { mcpCallOf } from './mcp-call.ts'
 import { registerPrompts } from './prompts/prompts.ts'
@@ -79,6 +83,8 @@ interface McpServerInput {
   readonly reportsProgress?: boolean
   /** The numbers of the errors of MCP Events. Absent: the transport does not offer them. */
   readonly events?: McpEventCodes | undefined
+  /** True where clients may follow tasks: in the era of 2026-07-28. Each request says for itself whether its client does. */
+  readonly hasTasks?: boolean | undefined
   /** The one request that it is made for: no tools are registered that its answer has no use for. Absent: it answers any request. */
   readonly request?: JSONRPCRequest | undefined
   /** Other tools than those of agents: then there are no prompts either, which name those. */
@@ -98,18 +104,24 @@ export function createMcpServer(input: McpServerInput): McpServer {
     request,
     toolSet,
     events,
+    hasTasks = false,
   } = input
   const own = createFindIdentity({ identity, project })
   const { tools, instructions } = toolSet ?? { tools: agentTools, instructions: instructionsFor(identity) }
   const server = new McpServer({ name: 'rouse', title: 'Rouse', version }, { instructions })
-  refuseFlaws(server, tools)
+  const offered: Offered[] = []
+  watch(server, tools, hasTasks && toolSet === undefined ? offered : [])
   // Given to the constructor, they would set handlers before.
   server.server.registerCapabilities(capabilities)
-  for (const tool of toolsFor(request, tools)) register(server, tool, call, { own, wakes, reportsProgress })
+  for (const tool of toolsFor(request, tools)) {
+    offered.push({ tool, registered: register(server, tool, call, { own, wakes, reportsProgress, hasTasks }) })
+  }
   registerResources(server, call, own)
   if (toolSet === undefined) registerPrompts(server)
   if (events !== undefined && (request === undefined || eventMethods.has(request.method)))
     registerEvents(server, call, events)
+  const isOfTasks = request === undefined || taskMethods.has(request.method)
+  if (hasTasks && toolSet === undefined && isOfTasks) registerTasks(server, call)
   return server
 }
 
@@ -120,7 +132,7 @@ function toolsFor(request: JSONRPCRequest | undefined, tools: readonly AnyTool[]
   return tools.slice(0, 1)
 }
 
-function register(server: McpServer, tool: AnyTool, call: CallApi, client: Client): void {
+function register(server: McpServer, tool: AnyTool, call: CallApi, client: Client): RegisteredTool {
   const { name, title, description, annotations, input, output } = tool
   const config = {
     title,
@@ -129,20 +141,22 @@ function register(server: McpServer, tool: AnyTool, call: CallApi, client: Clien
     inputSchema: listedSchema(input, 'input'),
     outputSchema: listedSchema(output, 'output'),
   }
-  server.registerTool(name, config, (given, context) => runTool(tool, call, given, toolContext(context, client)))
+  return server.registerTool(name, config, (given, context) => runTool(tool, call, given, toolContext(context, client)))
 }
 
 interface Client extends Pick<ToolContext, 'own' | 'wakes'> {
   readonly reportsProgress: boolean
+  readonly hasTasks: boolean
 }
 
-function toolContext(context: ServerContext, { own, wakes, reportsProgress }: Client): ToolContext {
+function toolContext(context: ServerContext, { own, wakes, reportsProgress, hasTasks }: Client): ToolContext {
   const { signal, _meta: meta } = context.mcpReq
   return {
     call: mcpCallOf(context),
     signal,
     own,
     wakes,
+    followsTasks: hasTasks && requestDeclaresTasks(context),
     now: () => performance.now(),
     progress: (said) => {
       const progressToken = meta?.progressToken
@@ -164,16 +178,28 @@ export function instructionsFor(identity: string | undefined): string {
   return `${you} ${body}`
 }
 
+/** A tool, and what the library has of it. */
+interface Offered {
+  readonly tool: AnyTool
+  readonly registered: RegisteredTool
+}
+
 /**
  * Has a server answer each request whose parameters are wrong, or name what there is not, with -32602 and the name of the field. The library
- * would answer an internal error, or repeat any name as it came. Source: JSON-RPC 2.0, section 5.1.
+ * would answer an internal error, or repeat any name as it came. Source: JSON-RPC 2.0, section 5.1. The list of the tools in `offered`
+ * says what the client of a request can expect, and a task in the place of a result is sent as one.
  */
-function refuseFlaws({ server }: McpServer, tools: readonly AnyTool[]): void {
+function watch({ server }: McpServer, tools: readonly AnyTool[], offered: readonly Offered[]): void {
   const connect = server.connect.bind(server)
   server.connect = async (transport) => {
+    const send = transport.send.bind(transport)
+    transport.send = (message, options) => send(sentTask(message), options)
     await connect(transport)
     const hear = transport.onmessage
     transport.onmessage = (message, extra) => {
+      const follows = messageDeclaresTasks(message)
+      for (const { tool, registered } of offered)
+        registered.description = (follows ? tool.followed : undefined) ?? tool.description
       const flaw = paramsFlaw(message, tools)
       if (flaw === undefined) hear?.(message, extra)
       // As the result of a handler comes: later, and with the status of a result.

@@ -18,6 +18,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { discoveryRoutes } from './discovery.ts'
 import { eventRoutes } from './events/routes.ts'
 import { line } from './fields.ts'
+import { followerRoutes } from './followers/routes.ts'
 import { inboxRoutes } from './inbox.ts'
 import { instant } from './instant.ts'
 import { mcpEventRoutes } from './mcp-events/routes.ts'
@@ -148,6 +149,7 @@ const routes = [
   ...needRoutes,
   ...recoveryRoutes,
   ...turnRoutes,
+  ...followerRoutes,
   ...permissionRoutes,
   ...claimRoutes,
   ...projectRoutes,

@@ -1,6 +1,7 @@
 import { Semaphores } from '../../lib/semaphores.ts'
 import type { MailContext } from '../context.ts'
-import { MailWatch } from './mail-watch.ts'
+import { type LookForMail, MailWatch } from './mail-watch.ts'
+import { urgentIn } from './piggyback.ts'
 
 interface Wait {
   readonly timeoutMs: number
@@ -11,14 +12,17 @@ interface Wait {
 /** The waits for mail on this gateway. Hundreds of one agent may end at the same moment: they share their looks, and take in turn. */
 export class MailWaits {
   readonly #context: MailContext
+  readonly #lookFor: LookForMail
   readonly #watches = new Map<string, MailWatch>()
   readonly #turns = new Semaphores()
 
-  constructor(context: MailContext) {
+  /** @param lookFor default: mail that wakes an agent and can go along with an answer */
+  constructor(context: MailContext, lookFor: LookForMail = urgentIn) {
     this.#context = context
+    this.#lookFor = lookFor
   }
 
-  /** Resolves when mail that wakes an agent can go along with an answer, at the time-out, or when the signal aborts. Takes nothing. */
+  /** Resolves when mail ends the wait of an agent, at the time-out, or when the signal aborts. Takes nothing. */
   async untilMail(
     agent: { readonly id: string; readonly projectId: string },
     { timeoutMs, signal }: Wait,
@@ -61,7 +65,7 @@ export class MailWaits {
   #watchOf(agent: { readonly id: string; readonly projectId: string }): MailWatch {
     const known = this.#watches.get(agent.id)
     if (known) return known
-    const watch = new MailWatch(this.#context, agent)
+    const watch = new MailWatch(this.#context, agent, this.#lookFor)
     this.#watches.set(agent.id, watch)
     return watch
   }

@@ -1,6 +1,5 @@
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { MailContext } from '../context.ts'
-import { urgentIn } from './piggyback.ts'
 
 /** One who waits: told once that there is mail, or that the store failed. */
 interface Waiter {
@@ -8,24 +7,29 @@ interface Waiter {
   failed(error: unknown): void
 }
 
+/** Returns in how many ms mail ends a wait; undefined: none that is there does. Takes nothing. @param now ms since the epoch */
+export type LookForMail = (context: MailContext, agentId: string, now: number) => Promise<number | undefined>
+
 /** A lost notification costs this much time. */
 const lookAgainMs = 15_000
 
 /**
- * Looks for mail that wakes an agent, for all who wait for it: each notification costs one look, however many they are. Takes nothing.
+ * Looks for mail that ends a wait of an agent, for all who wait for it: each notification costs one look, however many they are. Takes nothing.
  * It is over when nobody waits any more.
  */
 export class MailWatch {
   readonly #context: MailContext
   readonly #agentId: string
+  readonly #lookFor: LookForMail
   readonly #waiting = new Set<Waiter>()
   readonly #over = new AbortController()
   readonly #leave: () => void
   #bell = new AbortController()
   #isLooking = false
 
-  constructor(context: MailContext, agent: { readonly id: string; readonly projectId: string }) {
+  constructor(context: MailContext, agent: { readonly id: string; readonly projectId: string }, lookFor: LookForMail) {
     this.#context = context
+    this.#lookFor = lookFor
     this.#agentId = agent.id
     this.#leave = context.notifier.listen(agent.id, () => this.#bell.abort(), agent.projectId)
   }
@@ -65,7 +69,7 @@ export class MailWatch {
   /** Tells the waiters, in the order in which they came. Returns when the next look is due, in ms. */
   async #look(waiters: readonly Waiter[]): Promise<number | undefined> {
     try {
-      const urgent = await urgentIn(this.#context, this.#agentId, this.#context.clock.now())
+      const urgent = await this.#lookFor(this.#context, this.#agentId, this.#context.clock.now())
       if (urgent === 0) for (const waiter of waiters) waiter.found()
       return urgent
     } catch (error) {

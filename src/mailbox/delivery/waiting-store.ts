@@ -11,6 +11,9 @@ export interface WaitingMail extends MailMessage {
   readonly from: string | null
 }
 
+/** Waiting mail that wakes its recipient. */
+type UrgentMail = Pick<MailMessage, 'id' | 'threadId' | 'senderId'>
+
 const any = statement<{ agentId: string }, { one: number }>(
   sql`select 1 as "one" from message_recipient where agent_id = ${p('agentId')} and pending = 1 limit 1`,
 )
@@ -25,6 +28,10 @@ const oldest = statement<
   where r.agent_id = ${p('agentId')} and r.message_id in (select message_id from message_recipient
     where agent_id = ${p('agentId')} and pending = 1 and message_id > ${p('after')} order by message_id ${limited})
   order by r.message_id`)
+const urgent = statement<{ agentId: string; limit: number }, UrgentMail>(
+  sql`select m.id, m.thread_id as "threadId", m.sender_id as "senderId" from message_recipient r join message m on m.id = r.message_id
+    where r.agent_id = ${p('agentId')} and r.pending = 1 and ${lateFilter(sql`m.wake_policy = 'immediate'`)} order by r.message_id ${limited}`,
+)
 // The guard on `pending` makes two routes at the same time deliver each message once.
 const deliver = statement<{
   agentId: string
@@ -77,6 +84,11 @@ export async function readWaiting(
     db.all(oldest, { agentId, after: last?.id ?? '', limit })
   const page = await readBoundedPage(read, { limit: messages, sizeMax: characters, sizeOf: sizeOfRow })
   return page.items.map((row) => ({ from: row.from, ...messageFromRow(row) }))
+}
+
+/** Returns the waiting mail of an agent that wakes it, oldest first. Marks nothing. */
+export function readUrgent(db: Reader, agentId: string, limit: number): Promise<UrgentMail[]> {
+  return db.all(urgent, { agentId, limit })
 }
 
 /** Records that a route delivered a message. Returns false when another route was first. */

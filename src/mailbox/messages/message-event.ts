@@ -1,4 +1,5 @@
 import type { NewEvent } from '../../log/event.ts'
+import type { WakePolicy } from '../../words/policies.ts'
 import type { MailMessage } from './message.ts'
 
 /** The fields of a message that its event has. */
@@ -18,12 +19,18 @@ export type AnnouncedMail = Pick<
   | 'signalType'
 >
 
+interface Announced {
+  readonly wakePolicy?: WakePolicy
+  /** The ids of recipients that poll for their next mail. */
+  readonly followed?: readonly string[]
+}
+
 /** The event of a message: a pointer, never its content. Source: S1-24. */
 export function messageSent(
   message: AnnouncedMail,
   from: string,
   audience: readonly string[],
-  wakePolicy = message.wakePolicy,
+  { wakePolicy = message.wakePolicy, followed = [] }: Announced = {},
 ): NewEvent {
   const { id, subject, priority, taggedConcepts, inReplyTo, threadId, taskId } = message
   return {
@@ -44,6 +51,7 @@ export function messageSent(
       threadId,
       ...(taskId === null ? { type: message.type } : { taskId }),
       ...(message.signalType === null ? {} : { signalType: message.signalType }),
+      ...(followed.length === 0 ? {} : { routing: { followed } }),
     },
   }
 }

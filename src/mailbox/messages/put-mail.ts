@@ -1,5 +1,6 @@
 import { newMessageId } from '../../lib/ids.ts'
 import type { NewEvent } from '../../log/event.ts'
+import { waitingForMail } from '../../registry/followers/follower-store.ts'
 import type { Transaction } from '../../storage/database.ts'
 import type { WakePolicy } from '../../words/policies.ts'
 import type { MailMessage } from './message.ts'
@@ -46,7 +47,8 @@ export async function putMail(
     const pending = wakePolicy === 'silent' ? 0 : 1
     const receipt = routed ? 'routed' : 'accepted'
     await insertRecipients(tx, agentIds, { messageId, type, signalType, pending, receipt, sessionId, origin })
-    events.push(messageSent(message, from, agentIds, wakePolicy))
+    const followed = wakePolicy === 'immediate' ? await waitingForMail(tx, agentIds) : []
+    events.push(messageSent(message, from, agentIds, { wakePolicy, followed }))
   }
   if (events.length === 0) events.push(messageSent(message, from, []))
   return { message, events: events as [NewEvent, ...NewEvent[]] }

@@ -12,7 +12,7 @@ import type { Transaction } from '../../storage/database.ts'
 import { inPieces, pieceMax } from '../../storage/in-pieces.ts'
 import { presenceOf } from '../../words/presence.ts'
 import { isDeliverable, targets } from '../../words/targets.ts'
-import { concerns, isOwnAct, wakePolicyOf } from '../rules/match.ts'
+import { concerns, isFollowed, isOwnAct, wakePolicyOf } from '../rules/match.ts'
 import { decide, isWake, routeOf } from '../rules/policy.ts'
 import { dueAt } from '../rules/window.ts'
 import { type Candidate, isLong, type LongCandidate, readWhole, type WholeCandidate } from '../store/candidate-store.ts'
@@ -140,7 +140,7 @@ type SessionOf = (agentId: string) => Promise<Session | undefined>
 
 /**
  * Returns those of the events that a subscription matches and that wake its agent. Adds to `held` those that the route or presence
- * holds, with the reason. What a policy holds, and own acts, are not added: both follow from the event, whenever it is read. Called
+ * holds, with the reason. What a policy holds, own acts and what is followed are not added: all of them follow from the event, whenever it is read. Called
  * in the transaction that appends them. Presence is read only where it can change the decision. Source: S1-15…S1-21.
  */
 export async function holdEvents(
@@ -153,7 +153,11 @@ export async function holdEvents(
   if (subject.kind === 'push') return events.filter((event) => concerns(subject, event))
   const { harnessTarget, audience, streamCapabilities } = subject
   const matching = events.filter(
-    (event) => concerns(subject, event) && wakePolicyOf(event, audience) === 'immediate' && !isOwnAct(subject, event),
+    (event) =>
+      concerns(subject, event) &&
+      wakePolicyOf(event, audience) === 'immediate' &&
+      !isOwnAct(subject, event) &&
+      !isFollowed(subject, event),
   )
   if (matching.length === 0) return matching
   const isGated = targets[harnessTarget].isGated && !spawns(subject)

@@ -9,7 +9,7 @@ import type {
 import { type EventType, eventTypes, type Trigger } from '../../words/events.ts'
 import { type WakePolicy, wakePolicies } from '../../words/policies.ts'
 import { presenceOf } from '../../words/presence.ts'
-import { type HarnessTarget, harnessTargets, targets } from '../../words/targets.ts'
+import { beginsTurns, type HarnessTarget, harnessTargets, targets } from '../../words/targets.ts'
 import { isChosen } from './mcp-events.ts'
 import { decide, isWake, routeOf } from './policy.ts'
 
@@ -43,7 +43,7 @@ export function triggerOf(subscription: Subscription): Trigger | undefined {
 export function matches(subscription: Matched, event: LogEvent): boolean {
   if (!concerns(subscription, event)) return false
   if (subscription.kind === 'push') return true
-  if (isOwnAct(subscription, event)) return false
+  if (isOwnAct(subscription, event) || isFollowed(subscription, event)) return false
   const { harnessTarget, audience } = subscription
   const wakePolicy = wakePolicyOf(event, audience)
   if (targets[harnessTarget].isGated) return wakePolicy === 'immediate'
@@ -73,6 +73,16 @@ export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>, audience: string)
 export function isOwnAct(subscription: Matched, { actorId }: Pick<LogEvent, 'actorId'>): boolean {
   if (subscription.kind === 'push' || actorId === null) return false
   return actorId === subscription.agentId && subscription.target.includeOwn !== true
+}
+
+/**
+ * True when the agent of a subscription polled for an event as an MCP task when it was appended: the answer to the poll begins a turn in the
+ * session, and a wake would begin a second one. Pure.
+ */
+export function isFollowed(subscription: Matched, event: Pick<LogEvent, 'data'>): boolean {
+  if (subscription.kind === 'push' || !beginsTurns(subscription.harnessTarget)) return false
+  const { agentId, audience } = subscription
+  return agentId === audience && routingOf(event).followed?.includes(agentId) === true
 }
 
 /**

@@ -2,7 +2,7 @@ import type { LogEvent } from '../../log/event.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import { presenceOf } from '../../words/presence.ts'
 import { isDeliverable } from '../../words/targets.ts'
-import { concerns, isOwnAct, isWokenBySibling, wakePolicyOf } from './match.ts'
+import { concerns, isFollowed, isOwnAct, isWokenBySibling, wakePolicyOf } from './match.ts'
 import { type Decision, decide, isWake, ownAct, routeOf } from './policy.ts'
 
 /** Why the target of a subscription was not sent an event that it listens to. Source: D27. */
@@ -33,6 +33,7 @@ export function nonWakeOf(
   if (!concerns(subscription, event)) return undefined
   const decision = decisionOn(subscription, event)
   if (!isWake(decision)) return decision
+  if (isFollowed(subscription, event)) return { action: 'skip', reason: 'told_elsewhere' }
   if (event.logId > subscription.cursorLogId) return waitOf(subscription)
   if (isInHand) return { action: 'skip', reason: 'already_in_hand' }
   // A sibling that is paused today was not when it sent the event.

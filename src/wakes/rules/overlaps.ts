@@ -1,13 +1,9 @@
 import type { Filters, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
-import { targets } from '../../words/targets.ts'
+import { beginsTurns } from '../../words/targets.ts'
 
 type Route = Pick<WakeSubscription, 'id' | 'agentId' | 'trigger' | 'filters' | 'harnessTarget' | 'status'>
 
-/** True: its receiver begins a turn for a wake, as far as a target says. A notification of MCP begins none in most harnesses. */
-const startsTurns = ({ harnessTarget, status }: Route): boolean =>
-  status !== 'paused' &&
-  !targets[harnessTarget].isOfClient &&
-  (targets[harnessTarget].route === 'webhook' || targets[harnessTarget].route === 'bridge')
+const startsTurns = ({ harnessTarget, status }: Route): boolean => status !== 'paused' && beginsTurns(harnessTarget)
 
 /** Returns the ids of the other subscriptions of the same agent that give the same mail a second turn. Pure. */
 export function overlapsOf(one: Route, others: readonly Route[]): string[] {

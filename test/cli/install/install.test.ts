@@ -87,6 +87,14 @@ test.each(harnessIds)('%s: files and directories that were made go again', async
   expect(contents(home.path)).toEqual({})
 })
 
+test('the entry of Claude Code has a profile, and nothing that another key or version would change: its tasks are kept', async () => {
+  using home = makeHome()
+  await home.rouse('install', 'claude')
+  const { rouse } = JSON.parse(home.read('.claude.json')).mcpServers
+  expect(Object.keys(rouse).sort()).toEqual(['args', 'command', 'type'])
+  expect(rouse.args.slice(-3)).toEqual(['mcp', '--profile', 'donna'])
+})
+
 test.each(harnessIds)('%s: a link to a file stays a link, and its file keeps its mode', async (harness) => {
   using home = makeHome()
   await home.rouse('install', harness)

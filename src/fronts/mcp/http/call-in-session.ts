@@ -41,7 +41,8 @@ export function callInSession(
   }
 }
 
-/** Resources are read without taking mail: that is no sign of a harness at work. */
-function isWork({ kind, scopes }: Caller, { headers = {} }: ApiRequest): boolean {
-  return kind === 'agent' && scopes.includes('work') && headers['rouse-pending-signals'] === undefined
+/** Resources are read without taking mail: that is no sign of a harness at work. A poll is one, while it lasts. */
+function isWork({ kind, scopes }: Caller, { path, headers = {} }: ApiRequest): boolean {
+  const isSign = headers['rouse-pending-signals'] !== 'none' || path.startsWith('/v1/followers/')
+  return kind === 'agent' && scopes.includes('work') && isSign
 }

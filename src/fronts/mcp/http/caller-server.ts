@@ -5,7 +5,8 @@ import { surfaceOfName } from '../../../words/surfaces.ts'
 import { unsentOver } from '../../http/answer-mail.ts'
 import type { CallApi } from '../call-api.ts'
 import { createMcpServer } from '../create-mcp-server.ts'
-import { withEvents } from './capabilities.ts'
+import { messageDeclaresTasks } from '../followed/declared.ts'
+import { withEvents, withTasks } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
 import type { Post } from './posted.ts'
 
@@ -17,13 +18,15 @@ interface Serving {
   readonly capabilities: ServerCapabilities
   readonly wakes?: ReadonlySet<string>
   readonly request?: JSONRPCRequest | undefined
+  /** True where clients may follow tasks. */
+  readonly hasTasks?: boolean
 }
 
 /** Returns a server of the SDK for one POST: it speaks for the caller, and for as long as that. */
 export function createCallerServer(
   { callApi, mcpEvents }: Pick<McpFrontContext, 'callApi' | 'mcpEvents'>,
   { caller, address, req, res, slot, toolSet }: Post,
-  { clientName, capabilities, wakes = new Set(), request }: Serving,
+  { clientName, capabilities, wakes = new Set(), request, hasTasks = false }: Serving,
 ): McpServer {
   const surface = surfaceOfName(typeof clientName === 'string' ? clientName : '')
   const call = callUntilSent(callApi({ caller, address, surface, slot }), res)
@@ -31,8 +34,9 @@ export function createCallerServer(
   const reportsProgress = Boolean(req.accepts('text/event-stream'))
   const events = mcpEvents.isOn ? mcpEvents.codes : undefined
   const offered = events === undefined ? capabilities : withEvents(capabilities)
-  const speaking = { call, identity, project, version, wakes, reportsProgress, request, events, toolSet }
-  return createMcpServer({ ...speaking, capabilities: offered })
+  const speaking = { call, identity, project, version, wakes, reportsProgress, request, events, toolSet, hasTasks }
+  const follows = hasTasks && toolSet === undefined && messageDeclaresTasks(request)
+  return createMcpServer({ ...speaking, capabilities: follows ? withTasks(offered) : offered })
 }
 
 /** Calls the API for the answer to one POST. Mail in it waits again if the answer is not sent to its end: then nobody has read it. */

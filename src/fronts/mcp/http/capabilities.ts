@@ -1,6 +1,7 @@
 import type { ServerCapabilities } from '@modelcontextprotocol/server'
 import type { InitializeParams } from '../../../mcp-sessions/mcp-session.ts'
 import { wakeEventTypes } from '../../../wakes/content/payload.ts'
+import { tasksExtension } from '../followed/declared.ts'
 
 /** The name under which wakes over a session are negotiated. Source: S1-28. */
 export const wakeSubstrate = 'neo-wake-substrate'
@@ -43,4 +44,9 @@ export const listenCapabilities: ServerCapabilities = {
 export function withEvents(capabilities: ServerCapabilities): ServerCapabilities {
   const extensions = { ...capabilities.extensions, 'io.modelcontextprotocol/events': {} }
   return { ...capabilities, extensions, events: {} } as ServerCapabilities
+}
+
+/** The same with MCP tasks: for clients that say that they follow them. */
+export function withTasks(capabilities: ServerCapabilities): ServerCapabilities {
+  return { ...capabilities, extensions: { ...capabilities.extensions, [tasksExtension]: {} } }
 }

@@ -39,7 +39,7 @@ export async function answerListenPost(context: McpFrontContext, post: Post): Pr
   const after = uris ? (await logBounds(context.db, caller.projectId)).head : 0
   const client = request?.params?._meta?.[CLIENT_INFO_META_KEY]
   const clientName = isJsonObject(client) ? client.name : undefined
-  const serving = { clientName, capabilities: listenCapabilities, request }
+  const serving = { clientName, capabilities: listenCapabilities, request, hasTasks: true }
   const handler = createMcpHandler(() => createCallerServer(context, post, serving), {
     legacy: 'reject',
     bus: busFor(context, post, { after, uris: new Set(uris), signal }),

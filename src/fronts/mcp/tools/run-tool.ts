@@ -5,6 +5,7 @@ import { parse } from '../../validate.ts'
 import { type AskApi, createAskApi } from '../ask-api.ts'
 import type { CallApi } from '../call-api.ts'
 import { failureText } from '../failure-text.ts'
+import { McpTask } from '../followed/mcp-task.ts'
 import { jsonSchemaOf } from '../json-schemas.ts'
 import { quotedNote } from '../quoted.ts'
 import { readable } from '../readable.ts'
@@ -30,7 +31,8 @@ export async function runTool(
   try {
     requireSafeNumbers(input)
     const given = parse(tool.input, liberalArguments(jsonSchemaOf(tool.input, 'input'), input))
-    return success(tool, await tool.run(api, given as never, context), signalsOf(api))
+    const output = await tool.run(api, given as never, context)
+    return output instanceof McpTask ? output.result : toolResult(tool, output, signalsOf(api))
   } catch (error) {
     return refusal(failureText(error, tool.language), signalsOf(api))
   } finally {
@@ -43,7 +45,8 @@ function signalsOf({ answers }: AskApi): JsonObject[] {
   return shortSignals(answers.flatMap(({ pendingSignals }) => pendingSignals))
 }
 
-function success(tool: AnyTool, output: JsonObject, signals: readonly JsonObject[]): CallToolResult {
+/** Returns a result as a client gets it, with the mail that comes along. */
+export function toolResult(tool: AnyTool, output: JsonObject, signals: readonly JsonObject[] = []): CallToolResult {
   const note = tool.quotes || signals.length > 0 ? { note: quotedNote } : {}
   const mail = signals.length > 0 ? { pendingSignals: signals } : {}
   // The mail comes before what others have written otherwise: it counts as delivered, so nothing else may take its room.

@@ -8,6 +8,7 @@ import { newMessage } from '../../rest/messages/input.ts'
 import { agentPath } from '../agent-path.ts'
 import type { AskApi } from '../ask-api.ts'
 import type { ApiRequest } from '../call-api.ts'
+import { follow, McpTask } from '../followed/mcp-task.ts'
 import { Refused } from '../refused.ts'
 import { shownJson } from '../shown-json.ts'
 import { idempotencyKey, taskId } from './fields.ts'
@@ -40,6 +41,9 @@ export const sendTask = tool({
   description:
     'Asks another agent to do something, and returns the task at once. Its changes come to you only with a wake subscription to TASK_STATE_CHANGED: else look at it in a later turn with get_task, or with list_tasks and role originator, and not in a loop. Say in text all that the other agent needs: it does not see your conversation. ' +
     'With taskId it adds to a task of yours: an answer to a question (input-required), or more to know. wait: true waits up to 55 seconds for the end. For a message that needs no result use send_message.',
+  followed:
+    'Asks another agent to do something. The answer comes by itself: when the task ends or asks you something, you get a notification with it, and a new turn if you are idle. So go on, or end your turn; do not wait, and do not ask again. Say in text all that the other agent needs: it does not see your conversation. ' +
+    'With taskId it adds to a task of yours: an answer to a question (input-required), or more to know. To stop the background task ends only the notification: to cancel the work use move_task with canceled. For a message that needs no result use send_message.',
   input,
   output: z.looseObject({
     taskId: z.string(),
@@ -52,9 +56,11 @@ export const sendTask = tool({
   quotes: true,
   say: ({ taskId: id, state }) =>
     `The task ${id} is ${state}.${isTerminal(state as TaskState) ? '' : ' Look in a later turn, with get_task, what has become of it.'}`,
-  run: async (api, given, { own }) => {
+  run: async (api, { wait, ...given }, { own, followsTasks }) => {
     const { project } = await own(api)
-    const sent = sentIn(await api.request(sendRequest(given, project)))
+    const sent = sentIn(await api.request(sendRequest({ ...given, wait: wait && !followsTasks }, project)))
+    const followed = followsTasks ? await follow(api, sent.taskId) : undefined
+    if (followed instanceof McpTask) return followed
     const current = await readSent(api, sent.taskId)
     return { ...sent, state: String(current?.state ?? sent.state), ...(current === undefined ? {} : { task: current }) }
   },

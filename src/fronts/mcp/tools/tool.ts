@@ -5,6 +5,7 @@ import type { AskApi } from '../ask-api.ts'
 import type { McpCall } from '../call-api.ts'
 import type { FindIdentity } from '../client-identity.ts'
 import type { ToolLanguage } from '../failure-text.ts'
+import type { McpTask } from '../followed/mcp-task.ts'
 import { everyResult } from './outputs.ts'
 
 /** The parts of a tool beside its input. */
@@ -16,6 +17,8 @@ export interface ToolContext {
   readonly own: FindIdentity
   /** The events whose wakes the client takes over its session. Source: S1-28. */
   readonly wakes: ReadonlySet<string>
+  /** True when the client follows tasks, as this request says: then a tool may answer with one. */
+  readonly followsTasks?: boolean
   /** The time in ms, for differences only. */
   readonly now: () => number
   /** Reports to the client that the call continues, if the client has requested progress. */
@@ -30,6 +33,8 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly title: string
   /** For a model: what it does, when to use it, what comes next. */
   readonly description: string
+  /** The same where the client follows tasks: when the answer comes by itself. Absent: it is no other. */
+  readonly followed?: string
   readonly input: Input
   readonly output: Output
   /** All four hints: some harnesses refuse a call of a tool without them. */
@@ -40,7 +45,7 @@ export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly language?: ToolLanguage
   /** The first line of the text of a result. */
   readonly say: (output: z.output<Output>) => string
-  readonly run: (ask: AskApi, input: z.output<Input>, context: ToolContext) => Promise<JsonObject>
+  readonly run: (ask: AskApi, input: z.output<Input>, context: ToolContext) => Promise<JsonObject | McpTask>
 }
 
 /** A tool as the server sees it. */
@@ -48,7 +53,7 @@ export interface AnyTool extends Omit<Tool, 'input' | 'output' | 'say' | 'run'> 
   readonly input: z.ZodObject
   readonly output: z.ZodObject
   readonly say: (output: never) => string
-  readonly run: (ask: AskApi, input: never, context: ToolContext) => Promise<JsonObject>
+  readonly run: (ask: AskApi, input: never, context: ToolContext) => Promise<JsonObject | McpTask>
 }
 
 /** The tools that a server has in the place of those of agents, with the instructions for them. */

@@ -78,7 +78,36 @@ tools are a second set. Ask for them in the URL, with the key or the token of an
 
 `
 
-const outro = `## Waiting for mail
+const outro = `## Answers that come by themselves
+
+Where the client of a model follows MCP tasks (the extension \`io.modelcontextprotocol/tasks\`, SEP-2663), the answer to \`send_task\` comes by itself, and
+so does the next mail after \`wait_for_messages\`: the model neither waits nor asks again. Claude Code does so in its terminal, from 2.1.318 on, and
+begins a turn when it is idle. Nothing has to be installed beside the entry of the server.
+
+- **Each request says for itself** whether its client follows tasks, in \`_meta\` with the version 2026-07-28. Only then the tools answer with a task, and
+  say in \`tools/list\` that the answer comes by itself. All other clients get the plain answer. An end that is there within a quarter of a second is
+  answered plainly too.
+- **The end** of the A2A task is the end of the MCP task: \`completed\`, \`failed\`, \`rejected\`, \`canceled\`, and a question (\`input-required\`,
+  \`auth-required\`). The result is short: the state, the newest message, and what to do next. To a question the model answers with \`send_task\` and
+  \`taskId\`, which is a new MCP task. A wait ends with the next \`immediate\` mail. Its result does not show the mail, which stays unread until the model
+  reads it; \`timeoutSeconds\` means nothing there.
+- **\`tasks/get\` is held** for up to 50 seconds and released by the end, so a client hears of it within a tenth of a second and asks once a minute. A held
+  poll counts against \`blockingCalls\`; beyond that it is answered at once, with \`pollIntervalMs\` 10000 instead of 1000.
+- **\`tasks/cancel\`** ends the following, as often as it comes, and nothing else: \`move_task\` with \`canceled\` cancels the work. \`tasks/update\` is
+  acknowledged: nothing is asked of a person there.
+- **The id** has 192 random bits and is for the key that began the task, or a newer key of the same agent. Every other id gets -32602 with the same
+  words. A task that nobody has polled for two weeks expires.
+- **One end is one turn.** The first answer with an end counts as the delivery of a wake, and asks [the door for turns](recovery.md#the-rules) before:
+  while the agent is parked, or at a cap of turns, the task stays \`working\`. For what is polled for at that moment, no subscription of the same agent
+  with a webhook or a bridge wakes it too. That the turn began is proved by an act of the model or by a hook alone: a client that was killed between the
+  answer and the turn has lost the turn, and mail stays unread in the inbox.
+- **\`rouse mcp\` outlives a restart of the gateway** and holds its polls meanwhile. Claude Code gives up a server over HTTP that is gone for more than 17
+  seconds, and follows nothing of it from then on. It also forgets the tasks of a server whose entry has changed, also when only a key in it has. So
+  prefer the entry of \`rouse install claude\`: it has a profile, and no key.
+
+\`rouse who\` and \`rouse doctor\` show what is followed.
+
+## Waiting for mail
 
 \`wait_for_messages\` is for a harness that nothing else wakes: no hook, webhook or stream. It repeats one call of the gateway
 (\`GET /v1/inbox?waitSeconds=\`) until mail comes, and reports progress meanwhile, so that clients keep waiting. \`immediate\` mail ends the wait
