@@ -39,7 +39,7 @@ export interface Adapter extends AsyncDisposable {
    * another turn; `written`: the harness got it, and nothing more can be known; `unknown`: it cannot be determined, so the wake is not sent
    * again. For a conversation that no longer exists, `session` has its id and the state `unknown`. `way`: the argument of `handingOver`.
    */
-  find(session: HarnessSession, wakeId: string, signal: AbortSignal, way?: string): Promise<Found>
+  find(session: HarnessSession, wakeId: string, signal: AbortSignal, way?: string): Promise<FindResult>
   /**
    * Takes back a wake that `find` has found waiting and that the bridge gives up, so that it begins no unexpected turn. Returns whether it
    * was still there. Absent: the harness does not allow it. Errors: the harness does not answer.
@@ -73,7 +73,7 @@ export interface LimitedAt {
 }
 
 /** The outcome of a wake that was handed over: the result of `Adapter.find`. */
-export type Found = 'turn_started' | 'delivered' | 'written' | 'waits' | 'absent' | 'unknown'
+export type FindResult = 'turn_started' | 'delivered' | 'written' | 'waits' | 'absent' | 'unknown'
 
 /** The facts about an adapter that are known without starting it. */
 export interface AdapterRow {

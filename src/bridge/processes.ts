@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /** A process that runs now. */
-interface Found {
+interface RunningProcess {
   readonly parent: number
   /** The process group that it is in. */
   readonly group: number
@@ -43,7 +43,7 @@ export function isGone({ pid, start }: { readonly pid: number; readonly start: s
 }
 
 /** A process as the system tells it; undefined: none of that id runs, or the system does not say. */
-export function lookUp(pid: number): Found | undefined {
+export function lookUp(pid: number): RunningProcess | undefined {
   try {
     return process.platform === 'linux' ? fromProc(pid) : process.platform === 'win32' ? undefined : fromPs(pid)
   } catch {
@@ -52,7 +52,7 @@ export function lookUp(pid: number): Found | undefined {
 }
 
 /** proc(5): the name is in parentheses and may hold any character; the start is field 22, since the start of the machine. */
-function fromProc(pid: number): Found | undefined {
+function fromProc(pid: number): RunningProcess | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
   const end = stat.lastIndexOf(')')
   const fields = stat.slice(end + 2).split(' ')
@@ -63,7 +63,7 @@ function fromProc(pid: number): Found | undefined {
   return { parent: Number(fields[1]), group: Number(fields[2]), name, startedAt, start: fields[19]! }
 }
 
-function fromPs(pid: number): Found | undefined {
+function fromPs(pid: number): RunningProcess | undefined {
   const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' }
   const options = { env, timeout: 500, encoding: 'utf8' } as const
   const line = execFileSync('ps', ['-o', 'ppid=,pgid=,lstart=,comm=', '-p', String(pid)], options).trim()

@@ -4,7 +4,7 @@ import { UsageError } from '../client/failure.ts'
 import type { Io } from '../client/io.ts'
 import { profilePath } from '../client/profile-file.ts'
 import { readConfigFile, removeFile, replaceFile } from './config-file.ts'
-import type { Written } from './document.ts'
+import type { WrittenPiece } from './document.ts'
 import type { FormatName } from './formats.ts'
 
 /** The scope of an installation: for the user everywhere, or for one project. */
@@ -15,7 +15,7 @@ export interface FileRecord {
   readonly harness: string
   readonly scope: Scope
   readonly format: FormatName
-  readonly written: readonly Written[]
+  readonly written: readonly WrittenPiece[]
   /** True when there was no file before. */
   readonly created: boolean
   /** The directories that were made for it. */

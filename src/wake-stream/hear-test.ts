@@ -4,7 +4,7 @@ import { higherStep, meaningOf } from '../words/receipts.ts'
 import type { Hear, WakeStream } from './wake-stream.ts'
 
 /** The words of the reader of a stream about a test wake. */
-export interface Heard {
+export interface TestListener {
   readonly hear: Hear
   /** The strongest step; undefined: none. */
   readonly strongest: WakeStep | undefined
@@ -26,7 +26,7 @@ export function testWaitMs(stream: WakeStream): number {
 }
 
 /** Listens to what the reader of a stream says about a test wake, until the signal aborts. */
-export function hearTest(clock: Clock, stream: WakeStream, signal: AbortSignal): Heard {
+export function hearTest(clock: Clock, stream: WakeStream, signal: AbortSignal): TestListener {
   let strongest: WakeStep | undefined
   let enough: (heard: 'heard') => void = () => {}
   const isEnough = new Promise<'heard'>((resolve) => {

@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
 import { readConfigFile } from '../../config-files/config-file.ts'
-import { DocumentError, hasPiece, valueAt, type Written } from '../../config-files/document.ts'
+import { DocumentError, hasPiece, valueAt, type WrittenPiece } from '../../config-files/document.ts'
 import { formats } from '../../config-files/formats.ts'
 import type { FileRecord } from '../../config-files/record.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
@@ -84,11 +84,11 @@ function parsed(path: string, { format }: FileRecord): unknown {
   }
 }
 
-function isHook({ path }: Written): boolean {
+function isHook({ path }: WrittenPiece): boolean {
   return path[0] === 'hooks'
 }
 
-function isServer({ path }: Written): boolean {
+function isServer({ path }: WrittenPiece): boolean {
   return path.at(-1) === serverName
 }
 

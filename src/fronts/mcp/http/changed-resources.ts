@@ -6,7 +6,7 @@ import { sourceFor } from '../../rest/events/stream.ts'
 import { resourcesOf } from '../resources/resources-of.ts'
 
 /** A subscriber to changes of resources. */
-interface Told {
+interface ResourceSubscriber {
   readonly caller: Caller
   /** Events up to this `logId` are known. */
   readonly after: number
@@ -30,7 +30,7 @@ const gapMs = 100
  * at most every 100 ms, and only when it has read the earlier notifications. Meanwhile only a set of URIs is kept, however much changes.
  * After a failure of the store it goes on where it was. Never rejects.
  */
-export async function tellChanges(context: FrontContext, told: Told): Promise<void> {
+export async function tellChanges(context: FrontContext, told: ResourceSubscriber): Promise<void> {
   const { db, notifier, clock, log } = context
   const { caller, signal, wanted, onIdle } = told
   const add = pacedTelling(clock, told)
@@ -51,7 +51,7 @@ export async function tellChanges(context: FrontContext, told: Told): Promise<vo
 /** Returns the function that notes a changed resource: each is sent once, after the subscriber has read the batch before it. */
 export function pacedTelling(
   clock: Clock,
-  { signal, tell, taken }: Pick<Told, 'signal' | 'tell' | 'taken'>,
+  { signal, tell, taken }: Pick<ResourceSubscriber, 'signal' | 'tell' | 'taken'>,
 ): (uris: readonly string[]) => void {
   const changed = new Set<string>()
   let isTelling = false
