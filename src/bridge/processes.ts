@@ -24,13 +24,13 @@ export interface ProcessStart {
 /** The kernel counts the start of a process in hundredths of a second on every Linux that Node runs on. */
 const tickMs = 10
 
-/** When a process started; undefined: none of that id runs, or the system does not say. */
+/** When a process started; undefined: none of that id runs, or the system does not report it. */
 export function processStart(pid: number): ProcessStart | undefined {
   const found = lookUp(pid)
   return found && { startedAt: new Date(found.startedAt).toISOString(), start: found.start }
 }
 
-/** True: no process of that id and start runs here. False also where the system does not say. `start`: in its own words. */
+/** True: no process of that id and start runs here. False also where the system does not report it. `start`: in its own words. */
 export function isGone({ pid, start }: { readonly pid: number; readonly start: string }): boolean {
   const found = lookUp(pid)
   if (found) return found.start !== start
@@ -42,7 +42,7 @@ export function isGone({ pid, start }: { readonly pid: number; readonly start: s
   }
 }
 
-/** A process as the system tells it; undefined: none of that id runs, or the system does not say. */
+/** A process as the system reports it; undefined: none of that id runs, or the system does not report it. */
 export function lookUp(pid: number): RunningProcess | undefined {
   try {
     return process.platform === 'linux' ? fromProc(pid) : process.platform === 'win32' ? undefined : fromPs(pid)

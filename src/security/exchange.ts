@@ -49,7 +49,7 @@ export class Exchange implements Dispatcher.DispatchHandler, RequestInFlight {
     this.#settle = settle
   }
 
-  /** Ends it. If it waits for a connection, undici hears of it only when there is one. */
+  /** Ends it. If it waits for a connection, undici notices it only when there is one. */
   fail(reason: Error): void {
     this.#break(reason)
     this.#controller?.abort(reason)

@@ -69,7 +69,7 @@ async function moveBack(
   await changeState(tx, before, {
     ...before,
     cursorLogId: sinceLogId,
-    // The caller says that its receiver has handled this one: the first emission continues from there.
+    // The caller reports that its receiver has handled this one: the first emission continues from there.
     lastEmittedLogId: sinceLogId === 0 ? null : sinceLogId,
     failing: null,
     generation: before.generation + 1,

@@ -17,7 +17,7 @@ interface Try {
   readonly listen?: (stream: WakeStream, signal: AbortSignal) => TestListener
 }
 
-/** How the wait for a test wake ended, and what was heard. */
+/** How the wait for a test wake ended, and what was reported. */
 interface TriedWake {
   readonly startedAt: number
   readonly end: 'written' | 'heard' | 'timeout' | 'closed'

@@ -28,7 +28,7 @@ export class AttachedConnection {
     return this.#client.harness
   }
 
-  /** True when it has said that it does not listen any more. */
+  /** True when it has reported that it does not listen any more. */
   get isOver(): boolean {
     return this.#client.until !== undefined && Date.parse(this.#client.until) <= this.#clock.now()
   }

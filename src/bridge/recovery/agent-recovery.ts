@@ -157,7 +157,7 @@ export class AgentRecovery {
   }
 
   /**
-   * The live session of the agent. A harness that was killed says no farewell, and neither does one of a machine that was restarted: if the
+   * The live session of the agent. A harness that was killed does not report its end, and neither does one of a machine that was restarted: if the
    * process of the session has run here, and runs no more, the session is ended. That of another machine is left alone. Source: S3-6.
    */
   async #live(signal: AbortSignal): Promise<LiveSession | undefined> {

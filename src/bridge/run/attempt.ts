@@ -218,7 +218,7 @@ function overdue(
   return { step: 'expired', detail: `${heldDetail({ reason, detail })}; ${waited}` }
 }
 
-/** A receipt says no more than its harness can prove. */
+/** A receipt reports no more than its harness can prove. */
 function within(end: WakeEnd, { proves, title }: AdapterRow, by: Pick<AttemptEnd, 'by' | 'session'>): AttemptEnd {
   const isProof = end.step === 'delivered' || end.step === 'turn_started' || end.step === 'seen' || end.step === 'acked'
   if (!isProof || proves.includes(end.step)) return { ...end, ...by }

@@ -62,7 +62,7 @@ export class Conversations {
     return live.filter((session) => !others.some((other) => isOf(other, session)))
   }
 
-  /** True when a limit was shown to the agent: in a wake of its own, or in its conversation, as far as its last session says. */
+  /** True when a limit was shown to the agent: in a wake of its own, or in its conversation, as far as its last session reports. */
   async isLimited(harness: AdapterId, { agent, conversationId }: LimitedAt, signal: AbortSignal): Promise<boolean> {
     const { profile, harnesses } = this.#agent
     if (agent !== undefined) return agent === profile.identity
@@ -97,7 +97,7 @@ export class Conversations {
 
   #concerns(session: HarnessSession, waited: HarnessSession | undefined): boolean {
     if (waited === undefined) return this.#isAllowed(session)
-    // A harness that works tells much that changes nothing for who waits.
+    // A harness that works reports much that changes nothing for who waits.
     const { state, route, activeTurnId } = waited
     const isSame = session.state === state && session.route === route && session.activeTurnId === activeTurnId
     return isSameConversation(session, waited) && !isSame
@@ -128,7 +128,7 @@ function realPath(path: string): string {
   }
 }
 
-/** A harness that was killed tells no end. */
+/** A harness that was killed reports no end. */
 function isAlive({ process: { pid } = { pid: 0 } }: HarnessSession): boolean {
   if (pid === 0) return true
   try {

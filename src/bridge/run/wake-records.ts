@@ -48,7 +48,7 @@ export class WakeRecords {
     return accepted?.endedAt === null ? accepted : undefined
   }
 
-  /** Notes a step on the way, and tells it. */
+  /** Notes a step on the way, and reports it. */
   step({ eventId: id }: Wake, said: Pick<StepReport, 'step' | 'detail' | 'by'>): void {
     try {
       this.#parts.journal.note(id, said.step, said.detail)
@@ -58,7 +58,7 @@ export class WakeRecords {
     this.#send(id, said)
   }
 
-  /** Notes the end of a wake, and tells it. Never throws. */
+  /** Notes the end of a wake, and reports it. Never throws. */
   end({ eventId: id }: Wake, end: AttemptEnd): void {
     const { step, detail, by } = end
     if (step === 'stopped') return
@@ -91,7 +91,7 @@ export class WakeRecords {
 export const subscriptionOf = ({ subscriptionId }: Wake): string =>
   typeof subscriptionId === 'string' ? subscriptionId.slice(0, 200) : ''
 
-/** A step of a wake, as the bridge says it. */
+/** A step of a wake, as the bridge reports it. */
 interface StepReport {
   readonly step: ReceiptStep
   readonly detail: string

@@ -31,7 +31,7 @@ export function registerWatch(program: Command, io: Io): void {
       let known: ReadonlyMap<string, number> | undefined
       for await (const _ of looks(gateway, io, print.note)) {
         const found = await gateway.call('GET /v1/needs', { query: {} }).catch((error: unknown) => {
-          // The stream says that the gateway is away, and asks for a look when it is back.
+          // The stream reports that the gateway is away, and asks for a look when it is back.
           if (known === undefined || !mayPass(error)) throw error
         })
         if (!found) continue

@@ -40,7 +40,7 @@ export const aboutStep = (step: Step): Pick<StepResult, 'kind' | 'name' | 'field
   ...(step.act.startsWith('change') && 'body' in step ? { fields: Object.keys(step.body) } : {}),
 })
 
-/** Does one step after the other, and tells of each what became of it. What is refused keeps nothing else. Errors: `Unreachable`, the signal's. */
+/** Does one step after the other, and reports of each what became of it. What is refused keeps nothing else. Errors: `Unreachable`, the signal's. */
 export async function* applySteps(
   gateway: GatewayClient,
   steps: readonly Step[],

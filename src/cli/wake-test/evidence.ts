@@ -56,7 +56,7 @@ export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
   }
   const delivered = tried.deliveries.find(({ outcome }) => outcome === 'delivered')
   if (delivered) {
-    // A webhook and a notification say that bytes arrived. The reader of a stream says that its harness has them.
+    // A webhook and a notification prove that bytes arrived. The reader of a stream reports that its harness has them.
     const step = route === 'stream' ? 'delivered' : 'written'
     return { ...about, step, afterMs: between(sentAt, delivered.updatedAt), detail: attemptOf(delivered) }
   }
@@ -94,7 +94,7 @@ export function isReached(message: MessageEvidence, routes: readonly RouteEviden
   return isArrival(message.receipt) || (routes ?? []).some(({ step }) => isArrival(step))
 }
 
-/** True when more can be proved: the agent itself has not said anything yet. Pure. */
+/** True when more can be proved: the agent itself has not reported anything yet. Pure. */
 export function isOpen({ receipt }: MessageEvidence): boolean {
   return receipt !== 'acked' && receipt !== 'resolved'
 }

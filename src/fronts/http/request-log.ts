@@ -15,7 +15,7 @@ export function requestIdOf(res: ServerResponse): unknown {
   return res.getHeader(requestIdHeader)
 }
 
-/** The subject of an answer, as the log tells it. */
+/** The parts of an answer that the log records. */
 interface AnswerSummary {
   readonly isRead: boolean
   /** Undefined: it succeeded. */

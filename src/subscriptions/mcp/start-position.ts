@@ -26,7 +26,7 @@ const createdAt = statement<{ projectId: string; logId: number }, { createdAt: n
 
 /**
  * Returns where a client begins to read the log of a project. A cursor that is not ours, or whose events are no longer kept, begins with
- * the oldest event there is, and says so: never an error, and never a gap in silence. Source: SEP-3415, cursors.
+ * the oldest event there is, and reports so: never an error, and never a gap in silence. Source: SEP-3415, cursors.
  */
 export async function startPosition(
   db: Reader,

@@ -105,7 +105,7 @@ function isLiving({ expiresAt }: WakeSubscription, now: number): boolean {
   return expiresAt === null || expiresAt > now
 }
 
-/** Returns until when a subscription lives. Whatever is wanted is possible within bounds, which the answer says. */
+/** Returns until when a subscription lives. Whatever is wanted is possible within bounds, which the answer has. */
 function expiryOf({ ttlMs }: Pick<McpSubscribeInput, 'ttlMs'>, now: number): number {
   const { default: usual, min, max } = mcpEventTtl
   return now + Math.round(Math.min(max, Math.max(min, ttlMs === null ? max : (ttlMs ?? usual))))

@@ -19,7 +19,7 @@ export async function endRuns(
 ): Promise<Pipelined> {
   if (runs.length === 0) return pipelined()
   const { projectId } = runs[0]!.subscription
-  // Others have appended too, and the cache ends before them: it would tell a run that there is nothing more.
+  // Others have appended too, and the cache ends before them: a run would find nothing more in it.
   if (log.recent.head(projectId) !== log.head) log.recent.forget([projectId])
   const { continuing, releases } = await lookAhead(tx, runs, log)
   const [kept, yielded] = share(continuing, tx.now, scheduler)

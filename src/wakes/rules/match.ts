@@ -38,7 +38,7 @@ export function triggerOf(subscription: Subscription): Trigger | undefined {
 
 /**
  * True when an event that concerns a subscription's audience wakes it. Where presence decides, the decision was made when the event
- * was appended, and this says whether it could have been a wake. Pure. Source: S1-15, S1-43.
+ * was appended, and this decides whether it could have been a wake. Pure. Source: S1-15, S1-43.
  */
 export function matches(subscription: MatchFields, event: LogEvent): boolean {
   if (!concerns(subscription, event)) return false

@@ -28,7 +28,7 @@ interface McpEventRule {
   readonly trigger: Trigger
   /** Whom it is for. An operator has tasks and sends mail, and has no inbox. */
   readonly isFor: readonly ('agent' | 'operator')[]
-  /** Says whether an event of the trigger is one of this type, for the subscriber. */
+  /** True when an event of the trigger is one of this type, for the subscriber. */
   readonly isOne: (data: EventFields, self: string) => boolean
 }
 

@@ -69,7 +69,7 @@ function reportedOf({ target, attempts, history, emission, ...rest }: Row): Repo
   }
 }
 
-/** The history of a wake of which nothing was said yet. */
+/** The history of a wake of which nothing was reported yet. */
 function historyOf(emission: string | null): WakeHistory {
   if (emission === null) return noHistory
   const { messageIds } = (JSON.parse(emission) as Unfinished).emission

@@ -14,7 +14,7 @@ interface ResourceSubscriber {
   /** Returns those of changed resources that the reader wants. `logId`: of the event that changed them. */
   readonly wanted: (uris: readonly string[], logId: number) => readonly string[]
   readonly tell: (uri: string) => void
-  /** Resolves when the reader has read what was told. */
+  /** Resolves when the reader has read the notifications. */
   readonly taken: () => Promise<void>
   /** Called when nothing more is known to have changed. */
   readonly onIdle?: () => void
@@ -26,7 +26,7 @@ const outageMs = 1_000
 const gapMs = 100
 
 /**
- * Tells a reader which resources of its caller have changed, as the caller may see it, until the signal aborts: the first time at once, then
+ * Notifies a reader which resources of its caller have changed, as the caller may see it, until the signal aborts: the first time at once, then
  * at most every 100 ms, and only when it has read the earlier notifications. Meanwhile only a set of URIs is kept, however much changes.
  * After a failure of the store it goes on where it was. Never rejects.
  */

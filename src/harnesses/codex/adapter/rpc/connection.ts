@@ -38,7 +38,7 @@ export class Connection implements AsyncDisposable {
     return this.#lost !== undefined
   }
 
-  /** Calls back with what the server says. Returns what ends that. */
+  /** Calls back with what the server sends. Returns what ends that. */
   listen(listener: (said: ServerMessage) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

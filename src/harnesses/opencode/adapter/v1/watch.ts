@@ -16,7 +16,7 @@ interface ServerWatch extends Disposable {
 }
 
 /**
- * Tells the conversations of every process with a port as they change, and notes which process runs which. Resolves when the signal
+ * Reports the conversations of every process with a port as they change, and notes which process runs which. Resolves when the signal
  * aborts.
  */
 export async function watchServers(
