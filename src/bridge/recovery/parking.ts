@@ -1,6 +1,6 @@
 import { parkedUntil, type ShortPark } from '../../words/parking.ts'
 import type { UsageLimit } from '../adapter.ts'
-import type { Guarded } from '../guards/guard.ts'
+import type { GuardVerdict } from '../guards/guard.ts'
 import type { Parked } from './recovery-calls.ts'
 
 /** A harness that tries again and again reports each time another instant. */
@@ -27,7 +27,7 @@ export class Parking {
   }
 
   /** Why no turn may begin now; undefined: it may. */
-  get guard(): Guarded | undefined {
+  get guard(): GuardVerdict | undefined {
     if (this.#limit === undefined || isOver(this.#limit, this.#now())) return undefined
     const { until, reason, detail } = this.#limit
     const what = reason.replaceAll('-', ' ')

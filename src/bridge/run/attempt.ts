@@ -3,7 +3,7 @@ import { type AskedTurn, askForTurn } from '../../client/wakes/turns.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import type { Reason } from '../../words/sender-view.ts'
 import type { Adapter, AdapterId, AdapterRow, HarnessSession, WakeEnd, WakeTools } from '../adapter.ts'
-import type { Guarded } from '../guards/guard.ts'
+import type { GuardVerdict } from '../guards/guard.ts'
 import type { Journal, WakeRecord } from '../journal/journal.ts'
 import { reasonOfState } from '../reason-of-state.ts'
 import type { Choice } from '../target/choose-session.ts'
@@ -28,7 +28,7 @@ export interface AttemptParts {
   /** Whose turn it would be. */
   readonly senders: readonly string[]
   /** Why no turn may begin now. */
-  readonly guard: () => Guarded | undefined
+  readonly guard: () => GuardVerdict | undefined
   /** Bounds what is awaited. */
   readonly watch: StepWatch
   /** A step on the way, with its proof. */

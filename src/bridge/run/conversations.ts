@@ -3,7 +3,7 @@ import type { AdapterId, HarnessSession, LimitedAt } from '../adapter.ts'
 import type { BridgedAgent } from '../config/bridge-config.ts'
 import { type Choice, chooseSession, isWithin } from '../target/choose-session.ts'
 import { isOf, isSameConversation, type KnownSession } from '../target/same-conversation.ts'
-import type { AdapterHost, Changed } from './adapter-host.ts'
+import type { AdapterHost, ChangeListener } from './adapter-host.ts'
 import type { OwnSession } from './own-session.ts'
 
 const sessionAgeMsMax = 5 * 60_000
@@ -103,7 +103,7 @@ export class Conversations {
     return isSameConversation(session, waited) && !isSame
   }
 
-  #onChange(changed: Changed): () => void {
+  #onChange(changed: ChangeListener): () => void {
     const ends = this.#agent.harnesses.map((id) => this.#host.onChange(id, changed))
     return () => {
       for (const end of ends) end()

@@ -22,10 +22,15 @@ const answerMaxMs = 10_000
 const versionMaxMs = 10_000
 
 /** The files of a harness that rouse install has written, by their path. */
-export type Installed = readonly (readonly [path: string, record: FileRecord])[]
+export type InstalledFiles = readonly (readonly [path: string, record: FileRecord])[]
 
 /** Checks an installation: the program, each file, the server, the hooks. */
-export async function checkHarness(io: Io, harness: Harness, installed: Installed, place: Place): Promise<Check[]> {
+export async function checkHarness(
+  io: Io,
+  harness: Harness,
+  installed: InstalledFiles,
+  place: Place,
+): Promise<Check[]> {
   const program = programPath(harness.binary, place)
   const checks = [await checkProgram(harness, program, place)]
   for (const [path, record] of installed) checks.push(...checkFile(harness, path, record))

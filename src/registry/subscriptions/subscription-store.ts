@@ -118,7 +118,7 @@ export async function deleteSubscriptionsOf(tx: Transaction, agentId: string, re
   return endSubscriptions(tx, owned, reason)
 }
 
-/** Removes subscriptions that their clients have not ended: clients of MCP are told why. Returns their ids. */
+/** Removes subscriptions that their clients have not ended: clients of MCP are notified with the reason. Returns their ids. */
 export async function endSubscriptions(
   tx: Transaction,
   ended: readonly Subscription[],

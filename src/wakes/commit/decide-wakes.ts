@@ -31,7 +31,7 @@ export interface DueWithEvent extends Due {
 }
 
 /** The subscriptions that events make due, and the events that are held. */
-export interface Decided {
+export interface WakeDecisions {
   readonly due: readonly DueWithEvent[]
   readonly held: readonly HoldRecord[]
 }
@@ -48,7 +48,7 @@ export async function decideWakes(
   written: readonly LogEvent[],
   byAudience: EventsByAudience,
   candidates: readonly Candidate[],
-): Promise<Decided> {
+): Promise<WakeDecisions> {
   const held: HoldRecord[] = []
   const due: DueWithEvent[] = []
   const sessionOf = sessionsOnce(tx)

@@ -26,7 +26,7 @@ const outageMs = 1_000
 const gapMs = 100
 
 /**
- * Notifies a reader which resources of its caller have changed, as the caller may see it, until the signal aborts: the first time at once, then
+ * Notifies a reader of the resources of its caller that have changed, as the caller may see it, until the signal aborts: the first time at once, then
  * at most every 100 ms, and only when it has read the earlier notifications. Meanwhile only a set of URIs is kept, however much changes.
  * After a failure of the store it goes on where it was. Never rejects.
  */

@@ -1,5 +1,5 @@
 import type { PresenceState } from '../../../../words/presence.ts'
-import type { Queued, Turn } from '../app-server.ts'
+import type { QueueEntry, Turn } from '../app-server.ts'
 
 /** Where a wake is, and what its thread does. */
 export interface WakePlace {
@@ -21,7 +21,7 @@ export const labelOf = (wakeId: string): string => `rouse-${wakeId}`
 /** Returns where a wake is. One that is in the queue twice is there. Pure. */
 export function findIn(
   label: string,
-  queue: readonly Queued[],
+  queue: readonly QueueEntry[],
   turns: readonly Turn[],
 ): Pick<WakePlace, 'turnId' | 'queuedId'> {
   const turn = turns.find(({ items }) => items.some((item) => item.type === 'userMessage' && item.clientId === label))
