@@ -36,7 +36,7 @@ export interface ServiceRecord {
 }
 
 /** Everything that `rouse install` has written, by the path of the file. */
-export interface InstallRecords {
+interface InstallRecords {
   readonly files: Records
   readonly services: ReadonlyMap<string, ServiceRecord>
 }
