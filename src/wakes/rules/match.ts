@@ -79,7 +79,7 @@ export function isOwnAct(subscription: MatchFields, { actorId }: Pick<LogEvent, 
  * True when the agent of a subscription polled for an event as an MCP task when it was appended: the answer to the poll begins a turn in the
  * session, and a wake would begin a second one. Pure.
  */
-export function isFollowed(subscription: Matched, event: Pick<LogEvent, 'data'>): boolean {
+export function isFollowed(subscription: MatchFields, event: Pick<LogEvent, 'data'>): boolean {
   if (subscription.kind === 'push' || !beginsTurns(subscription.harnessTarget)) return false
   const { agentId, audience } = subscription
   return agentId === audience && routingOf(event).followed?.includes(agentId) === true
