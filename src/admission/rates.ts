@@ -29,7 +29,7 @@ interface Rate {
 }
 
 /** One bucket that an act takes from. */
-interface Counted {
+interface ChargedBucket {
   readonly key: string
   readonly bucket: Bucket
   readonly whose: 'key' | 'agent' | 'project'
@@ -89,13 +89,13 @@ export class Rates {
     return kind === 'agent' && this.#buckets.spend(`revocations ${keyId}`, revocations, this.#clock.now()) === 0
   }
 
-  #spend(caller: Caller, name: RateName, all: readonly Counted[], count: number, before = 0): void {
+  #spend(caller: Caller, name: RateName, all: readonly ChargedBucket[], count: number, before = 0): void {
     const now = this.#clock.now()
     for (const counted of all) this.#require(caller, name, counted, now, count, before)
     for (const { key, bucket } of all) this.#buckets.take(key, bucket, now, Math.min(count, bucket.size - before))
   }
 
-  #require(caller: Caller, name: RateName, counted: Counted, now: number, count: number, before = 0): void {
+  #require(caller: Caller, name: RateName, counted: ChargedBucket, now: number, count: number, before = 0): void {
     const { key, bucket } = counted
     if (this.#buckets.waitMs(key, bucket, now, Math.min(count, bucket.size - before)) === 0) return
     throw usedUp(caller, name, counted, this.#buckets.waitMs(key, bucket, now, count + before))
@@ -103,7 +103,7 @@ export class Rates {
 }
 
 /** The buckets of an agent and its project, and for requests that of the key. A key of an operator may do as much as a project. */
-function countedBy(caller: Caller, { name, kind }: Rate): Counted[] {
+function countedBy(caller: Caller, { name, kind }: Rate): ChargedBucket[] {
   const max = limitFor(caller, name)
   if (max === 0) return []
   const { id, keyId, projectId } = caller
@@ -125,7 +125,7 @@ function bucketOf(name: RateName, max: number, factor: number): Bucket {
   return { size: Math.max(1, size * factor), windowMs }
 }
 
-function usedUp(caller: Caller, name: RateName, { whose, max }: Counted, waitMs: number): Problem {
+function usedUp(caller: Caller, name: RateName, { whose, max }: ChargedBucket, waitMs: number): Problem {
   const { unit, what } = projectLimits[name]
   const who = { key: `This key of ${caller.identity}`, agent: caller.identity, project: `Project ${caller.projectId}` }
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))

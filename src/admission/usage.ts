@@ -23,7 +23,7 @@ export function bytesOf(value: unknown): number {
   return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value))
 }
 
-interface Known {
+interface UsageCount {
   /** As the store had it at `readAt`, and what was added since. */
   bytes: number
   readAt: number
@@ -38,8 +38,8 @@ interface Known {
 export class Usage implements AsyncDisposable {
   readonly #context: Base
   readonly #writer: WriteBehind
-  readonly #agents = new Map<string, Known>()
-  readonly #projects = new Map<string, Known>()
+  readonly #agents = new Map<string, UsageCount>()
+  readonly #projects = new Map<string, UsageCount>()
   readonly #unwritten = new Map<string, { projectId: string; bytes: number }>()
 
   constructor(context: Base) {
@@ -104,7 +104,7 @@ export class Usage implements AsyncDisposable {
   }
 
   /** Returns the count in memory. Reads it in the background when it is missing or old. */
-  #known(all: Map<string, Known>, id: string, read: () => Promise<number>): number {
+  #known(all: Map<string, UsageCount>, id: string, read: () => Promise<number>): number {
     const now = this.#context.clock.now()
     let known = all.get(id)
     if (!known) {
@@ -116,7 +116,7 @@ export class Usage implements AsyncDisposable {
     return known.bytes
   }
 
-  #readAgain(known: Known, now: number, read: () => Promise<number>): void {
+  #readAgain(known: UsageCount, now: number, read: () => Promise<number>): void {
     known.reading ??= this.#writer
       .flush()
       .then(async (isWritten) => {

@@ -13,11 +13,11 @@ const hourMs = 3_600_000
 /** How long readers may trust a signed catalog. */
 const signedMs = 24 * hourMs
 
-type Listed = Pick<CardSubject, 'handle' | 'project'> & { readonly updatedAt: number }
+type AiCatalogAgent = Pick<CardSubject, 'handle' | 'project'> & { readonly updatedAt: number }
 
 interface Content {
   readonly publicUrl: string
-  readonly agents: readonly Listed[]
+  readonly agents: readonly AiCatalogAgent[]
   /** Where the rest of the agents is. Absent: these are all. */
   readonly rest?: string | undefined
   /** True of the view of one caller. It is not signed: it would pass for the public catalog. */

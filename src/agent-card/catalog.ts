@@ -8,10 +8,10 @@ export interface CatalogQuery {
   q?: string
 }
 
-type Listed = Pick<CardSubject, 'handle' | 'project' | 'displayName' | 'description' | 'skills'>
+type CatalogAgent = Pick<CardSubject, 'handle' | 'project' | 'displayName' | 'description' | 'skills'>
 
 /** The agents that match every given part of the query, by handle, then project. Letter case never matters. */
-export function searchCatalog<A extends Listed>(agents: readonly A[], query: CatalogQuery): A[] {
+export function searchCatalog<A extends CatalogAgent>(agents: readonly A[], query: CatalogQuery): A[] {
   const skill = fold(query.skill)
   const tag = fold(query.tag)
   const words = fold(query.q).split(/\s+/).filter(Boolean)
@@ -27,7 +27,7 @@ function hasAll(text: string, words: readonly string[]): boolean {
 }
 
 /** One field per line, so that no word is found across the border of two fields. */
-function textOf(agent: Listed): string {
+function textOf(agent: CatalogAgent): string {
   const skills = agent.skills.flatMap((one) => [one.id, one.name, one.description, ...(one.tags ?? [])])
   return [agent.handle, agent.displayName, agent.description, ...skills].map(fold).join('\n')
 }

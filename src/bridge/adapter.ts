@@ -27,7 +27,7 @@ export interface Adapter extends AsyncDisposable {
    */
   watch?(noteSession: (session: HarnessSession) => void, signal: AbortSignal): Promise<void>
   /**
-   * Starts one turn with a wake, or says why not. Reads the state again immediately before it acts: if the harness waits for its user, has
+   * Starts one turn with a wake, or reports why not. Reads the state again immediately before it acts: if the harness waits for its user, has
    * a draft that would be lost, or cannot be read, the wake is `held`. Resolves when nothing more can be known: while the harness has a
    * wake and has not begun its turn, the adapter reports `held` and keeps following it. An unexpected error rejects: the wake is
    * `unknown` if `handingOver` was called, otherwise `failed`. Source: S1-9…S1-13.
@@ -39,7 +39,7 @@ export interface Adapter extends AsyncDisposable {
    * another turn; `written`: the harness got it, and nothing more can be known; `unknown`: it cannot be determined, so the wake is not sent
    * again. For a conversation that no longer exists, `session` has its id and the state `unknown`. `way`: the argument of `handingOver`.
    */
-  find(session: HarnessSession, wakeId: string, signal: AbortSignal, way?: string): Promise<Found>
+  find(session: HarnessSession, wakeId: string, signal: AbortSignal, way?: string): Promise<FindResult>
   /**
    * Takes back a wake that `find` has found waiting and that the bridge gives up, so that it begins no unexpected turn. Returns whether it
    * was still there. Absent: the harness does not allow it. Errors: the harness does not answer.
@@ -73,7 +73,7 @@ export interface LimitedAt {
 }
 
 /** The outcome of a wake that was handed over: the result of `Adapter.find`. */
-export type Found = 'turn_started' | 'delivered' | 'written' | 'waits' | 'absent' | 'unknown'
+export type FindResult = 'turn_started' | 'delivered' | 'written' | 'waits' | 'absent' | 'unknown'
 
 /** The facts about an adapter that are known without starting it. */
 export interface AdapterRow {
@@ -146,7 +146,7 @@ export interface WakeTools {
    * again. Rejects when the wake must not be handed over any more: return at once. Each call books a turn.
    */
   handingOver(route: string): Promise<void>
-  /** Says a step on the way, with its proof: never more than was proven. `held`: the harness has it and has not begun; `reason`: what its sender may know. */
+  /** Reports a step on the way, with its proof: never more than was proven. `held`: the harness has it and has not begun; `reason`: what its sender may know. */
   report(step: 'accepted' | 'routed' | 'written' | 'delivered', detail: string): void
   report(step: 'held', detail: string, reason: Reason): void
   /** Aborts when the bridge stops or the subscription is gone: stop waiting. A wake that was handed over is found again later. */
@@ -180,7 +180,7 @@ export type WakeEnd =
     }
   /**
    * Nothing was handed over, and the gateway may try again. After `handingOver` it is `unknown`, unless `isUntouched`: the harness has
-   * said that it does not have it, so that it cannot begin two turns. `givenUp`: called when the gateway does not try again.
+   * reported that it does not have it, so that it cannot begin two turns. `givenUp`: called when the gateway does not try again.
    */
   | {
       readonly step: 'failed'

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /** A process that runs now. */
-interface Found {
+interface RunningProcess {
   readonly parent: number
   /** The process group that it is in. */
   readonly group: number
@@ -24,13 +24,13 @@ export interface ProcessStart {
 /** The kernel counts the start of a process in hundredths of a second on every Linux that Node runs on. */
 const tickMs = 10
 
-/** When a process started; undefined: none of that id runs, or the system does not say. */
+/** When a process started; undefined: none of that id runs, or the system does not report it. */
 export function processStart(pid: number): ProcessStart | undefined {
   const found = lookUp(pid)
   return found && { startedAt: new Date(found.startedAt).toISOString(), start: found.start }
 }
 
-/** True: no process of that id and start runs here. False also where the system does not say. `start`: in its own words. */
+/** True: no process of that id and start runs here. False also where the system does not report it. `start`: in its own words. */
 export function isGone({ pid, start }: { readonly pid: number; readonly start: string }): boolean {
   const found = lookUp(pid)
   if (found) return found.start !== start
@@ -42,8 +42,8 @@ export function isGone({ pid, start }: { readonly pid: number; readonly start: s
   }
 }
 
-/** A process as the system tells it; undefined: none of that id runs, or the system does not say. */
-export function lookUp(pid: number): Found | undefined {
+/** A process as the system reports it; undefined: none of that id runs, or the system does not report it. */
+export function lookUp(pid: number): RunningProcess | undefined {
   try {
     return process.platform === 'linux' ? fromProc(pid) : process.platform === 'win32' ? undefined : fromPs(pid)
   } catch {
@@ -52,7 +52,7 @@ export function lookUp(pid: number): Found | undefined {
 }
 
 /** proc(5): the name is in parentheses and may hold any character; the start is field 22, since the start of the machine. */
-function fromProc(pid: number): Found | undefined {
+function fromProc(pid: number): RunningProcess | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
   const end = stat.lastIndexOf(')')
   const fields = stat.slice(end + 2).split(' ')
@@ -63,7 +63,7 @@ function fromProc(pid: number): Found | undefined {
   return { parent: Number(fields[1]), group: Number(fields[2]), name, startedAt, start: fields[19]! }
 }
 
-function fromPs(pid: number): Found | undefined {
+function fromPs(pid: number): RunningProcess | undefined {
   const env = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' }
   const options = { env, timeout: 500, encoding: 'utf8' } as const
   const line = execFileSync('ps', ['-o', 'ppid=,pgid=,lstart=,comm=', '-p', String(pid)], options).trim()

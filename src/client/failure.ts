@@ -47,7 +47,7 @@ export class Refused extends Error {
 export const isHidden = (error: unknown): boolean =>
   error instanceof Refused && [403, 404].includes(Number(error.problem.status))
 
-/** True when the gateway is at fault, or its store: it says nothing about what was asked. */
+/** True when the gateway is at fault, or its store: it proves nothing about what was asked. */
 export const isFault = (error: unknown): boolean => error instanceof Refused && Number(error.problem.status) >= 500
 
 /** Nothing answered at the gateway's address. */

@@ -11,7 +11,7 @@ export interface Piece {
 }
 
 /** A piece that was written: its text as it was inserted, and how much of its path was there before. */
-export interface Written extends Piece {
+export interface WrittenPiece extends Piece {
   readonly text: string
   /** How many steps of the path the file had already. */
   readonly depth: number
@@ -27,9 +27,9 @@ export interface Format {
   /** The value of the whole text; an empty text is an empty object. */
   parse(text: string): unknown
   /** Inserts one piece: one contiguous text, and nothing else changes. */
-  insert(text: string, piece: Piece): { text: string; written: Written }
+  insert(text: string, piece: Piece): { text: string; written: WrittenPiece }
   /** Removes a piece that `insert` has written. */
-  remove(text: string, written: Written): Removal
+  remove(text: string, written: WrittenPiece): Removal
 }
 
 /** A text that is not what its format says, or that has no place for a piece. */

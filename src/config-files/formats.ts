@@ -5,7 +5,7 @@ import {
   type Removal,
   spellings,
   takenWords,
-  type Written,
+  type WrittenPiece,
 } from './document.ts'
 import { insertJson } from './json/insert.ts'
 import { parseJson } from './json/parse.ts'
@@ -16,12 +16,12 @@ import { insertToml, parseToml, removeToml } from './toml.ts'
 const whole = {
   parse: (text: string): unknown => text,
   /** Errors: the file exists and was not written by us. */
-  insert(text: string, piece: Piece): { text: string; written: Written } {
+  insert(text: string, piece: Piece): { text: string; written: WrittenPiece } {
     if (text !== '') throw new DocumentError(`The file ${takenWords}`, { line: 1, column: 1 })
     const value = String(piece.value)
     return { text: value, written: { ...piece, text: value, depth: 0 } }
   },
-  remove(text: string, written: Written): Removal {
+  remove(text: string, written: WrittenPiece): Removal {
     if (text === '') return { outcome: 'gone', text }
     return spellings(written.text).includes(text) ? { outcome: 'removed', text: '' } : { outcome: 'changed', text }
   },

@@ -4,7 +4,7 @@ import { UsageError } from '../client/failure.ts'
 import type { Io } from '../client/io.ts'
 import { profilePath } from '../client/profile-file.ts'
 import { readConfigFile, removeFile, replaceFile } from './config-file.ts'
-import type { Written } from './document.ts'
+import type { WrittenPiece } from './document.ts'
 import type { FormatName } from './formats.ts'
 
 /** The scope of an installation: for the user everywhere, or for one project. */
@@ -15,7 +15,7 @@ export interface FileRecord {
   readonly harness: string
   readonly scope: Scope
   readonly format: FormatName
-  readonly written: readonly Written[]
+  readonly written: readonly WrittenPiece[]
   /** True when there was no file before. */
   readonly created: boolean
   /** The directories that were made for it. */
@@ -36,7 +36,7 @@ export interface ServiceRecord {
 }
 
 /** Everything that `rouse install` has written, by the path of the file. */
-export interface Installed {
+interface InstallRecords {
   readonly files: Records
   readonly services: ReadonlyMap<string, ServiceRecord>
 }
@@ -78,7 +78,7 @@ export function readRecords(env: Io['env']): Records {
 }
 
 /** Reads all records; none without a file. Errors: a file that is damaged. */
-export function readInstalled(env: Io['env']): Installed {
+export function readInstalled(env: Io['env']): InstallRecords {
   const path = recordPath(env)
   const { text } = readConfigFile(path)
   if (text === undefined) return { files: new Map(), services: new Map() }
@@ -106,7 +106,7 @@ export function saveRecord(env: Io['env'], path: string, record: FileRecord | un
 }
 
 /** Replaces all records. Without any there is no file. */
-export function writeInstalled(env: Io['env'], { files, services }: Installed): void {
+export function writeInstalled(env: Io['env'], { files, services }: InstallRecords): void {
   const shown = services.size === 0 ? {} : { services: Object.fromEntries(services) }
   const text = `${JSON.stringify({ files: Object.fromEntries(files), ...shown }, null, 2)}\n`
   const file = readConfigFile(recordPath(env))

@@ -9,7 +9,7 @@ import {
   spellings,
   takenWords,
   valueAt,
-  type Written,
+  type WrittenPiece,
   without,
 } from './document.ts'
 
@@ -27,7 +27,7 @@ export function parseToml(text: string): unknown {
 }
 
 /** Appends a table at the end of the text: there it changes the meaning of no other line. Errors: see `Format`. */
-export function insertToml(text: string, piece: Piece): { text: string; written: Written } {
+export function insertToml(text: string, piece: Piece): { text: string; written: WrittenPiece } {
   const before = parseToml(text)
   const place = piece.path.join('.')
   if (valueAt(before, piece.path) !== undefined)
@@ -47,7 +47,7 @@ export function insertToml(text: string, piece: Piece): { text: string; written:
 }
 
 /** Removes the table, if its lines are still as they were written. Errors: see `Format`. */
-export function removeToml(text: string, written: Written): Removal {
+export function removeToml(text: string, written: WrittenPiece): Removal {
   const before = parseToml(text)
   if (valueAt(before, written.path) === undefined) return { outcome: 'gone', text }
   const core = written.text.replace(/^[\r\n]+/, '')

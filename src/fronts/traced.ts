@@ -4,7 +4,7 @@ import type { OpenSpan, SpanFacts, Tracing } from '../tracing/tracing.ts'
 
 type Appends = Pick<Core, 'append'>
 
-/** Returns the parts of a feature for a call that is part of a trace: the events of the call tell the engine of it. */
+/** Returns the parts of a feature for a call that is part of a trace: the events of the call pass it to the engine. */
 export function traced<Context extends Appends>(context: Context, traceparent: string | undefined): Context {
   if (traceparent === undefined) return context
   const append: Core['append'] = (tx, projectId, events) => {

@@ -7,7 +7,7 @@ import { createLogger } from '../logger/create-logger.ts'
 import type { Logger } from '../logger/logger.ts'
 import type { NameResolverOptions } from '../security/name-resolver.ts'
 import { openGateway } from './open-gateway.ts'
-import type { Running, Started } from './world.ts'
+import type { OpenGateway, StartResult } from './world.ts'
 
 /** Replacements that tests provide for parts of the outside world. */
 export interface Overrides {
@@ -28,7 +28,7 @@ export interface Overrides {
 /** A running gateway. */
 export interface Gateway extends AsyncDisposable {
   /** Opens the store, listens and dispatches. */
-  start(): Promise<Started>
+  start(): Promise<StartResult>
   /** Stops accepting requests, ends streams, finishes what is in flight, closes the store. Calling it twice is the same as once. */
   stop(): Promise<void>
   /** The operator's key, once started. */
@@ -43,7 +43,7 @@ export function createApp(config: Config, overrides: Overrides = {}): Gateway {
   const storeClock = timed === 'own' ? undefined : timed
   const log = overrides.log ?? createLogger(config.logLevel)
   const stopping = new AbortController()
-  let running: Running | undefined
+  let running: OpenGateway | undefined
   let stopped: Promise<void> | undefined
 
   return {

@@ -32,7 +32,7 @@ import type { McpEventCodes } from '../words/mcp-events.ts'
 import { createFindWaiting } from './waiting.ts'
 import type { World } from './world.ts'
 
-/** Tells the parts of this gateway which subscriptions and MCP sessions have changed, here or on another gateway. */
+/** Notifies the parts of this gateway of the subscriptions and MCP sessions that have changed, here or on another gateway. */
 class Changes implements Checks {
   readonly #parts: Checks[] = []
 

@@ -76,6 +76,6 @@ export function openFeatures(
   }
 }
 
-/** Has every target of an agent told once of what waits. */
+/** Notifies every target of an agent once of what waits. */
 const announceToAll = (tx: Transaction, agentId: string): Promise<readonly string[]> =>
   announceWaitingTo(tx, agentId, { isBegunByWake: false })

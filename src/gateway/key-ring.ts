@@ -13,7 +13,7 @@ import { KeyFile, readKeyFile } from '../security/key-files.ts'
 import { markedKeyIds, markKeys } from '../security/key-marks.ts'
 import { type KeyPlaces, keyFiles, localKeyPlaces, sharedKeyPlaces } from '../security/key-places.ts'
 import { adminWatch, keyWatch } from '../security/key-watch.ts'
-import { type Closed, requirePrivate } from '../security/private-files.ts'
+import { type ModeListener, requirePrivate } from '../security/private-files.ts'
 import { SecretBox } from '../security/secret.ts'
 import type { Database } from '../storage/database.ts'
 
@@ -41,7 +41,7 @@ type KeyConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'adminKeys' | 'encrypt
  */
 export function requirePrivateDirectory(dataDir: string, log: Pick<Logger, 'warn'>): void {
   const directory = resolve(dataDir)
-  const closed: Closed = (path, mode) => log.warn({ path, mode }, 'keys.file_closed')
+  const closed: ModeListener = (path, mode) => log.warn({ path, mode }, 'keys.file_closed')
   requirePrivate('directory', directory, closed)
   for (const name of Object.values(keyFiles)) requirePrivate('secret', join(directory, name), closed)
   for (const name of ['rouse.db', 'rouse.db-wal', 'rouse.db-shm'])

@@ -54,10 +54,10 @@ import { openMetricsPage } from './metrics-page.ts'
 import { openOutbound, openSpans, openVerifier } from './outside.ts'
 import { retentionSweep } from './retention.ts'
 import { openSweepers } from './sweepers.ts'
-import type { Running, World } from './world.ts'
+import type { OpenGateway, World } from './world.ts'
 
 /** Wires a gateway from bottom to top and starts it. */
-export async function openGateway(config: Config, world: World): Promise<Running> {
+export async function openGateway(config: Config, world: World): Promise<OpenGateway> {
   const { clock, storeClock, log, random } = world
   await using undo = new Cleanup()
 

@@ -5,7 +5,7 @@ import { listOpenTasks } from '../tasks/open-tasks.ts'
 import { findTasks } from '../tasks/task-store.ts'
 import type { Reason } from '../turns/facts.ts'
 
-interface Unread {
+interface UnreadMessage {
   readonly id: string
   readonly senderId: string
   readonly createdAt: number
@@ -13,7 +13,7 @@ interface Unread {
 
 const lookMax = 200
 const sendersMax = 20
-const wanted = statement<{ agentId: string; limit: number }, Unread>(
+const wanted = statement<{ agentId: string; limit: number }, UnreadMessage>(
   sql`select m.id, m.sender_id as "senderId", m.created_at as "createdAt" from message_recipient r join message m on m.id = r.message_id
     where r.agent_id = ${p('agentId')} and r.status = 'sent' and m.wake_policy = 'immediate'
       and (r.signal_type is null or r.signal_type <> 'MasterPreempted')

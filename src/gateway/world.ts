@@ -6,7 +6,7 @@ import type { Logger } from '../logger/logger.ts'
 import type { NameResolverOptions } from '../security/name-resolver.ts'
 
 /** The addresses and warnings of a gateway that has started. */
-export interface Started {
+export interface StartResult {
   readonly url: string
   readonly grpcTarget: string | undefined
   /** The file with the admin key, if this gateway has created it. */
@@ -16,7 +16,7 @@ export interface Started {
 }
 
 /** A gateway that is open. */
-export interface Running extends Started {
+export interface OpenGateway extends StartResult {
   readonly adminKey: string
   close(): Promise<void>
 }

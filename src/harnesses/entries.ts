@@ -2,7 +2,7 @@ import { type LocalAddress, localAddress, thisMachine } from '../bridge/local/ad
 import { UsageError } from '../client/failure.ts'
 import type { Piece, Value } from '../config-files/document.ts'
 import { shellCommand } from '../lib/shell-command.ts'
-import type { HarnessFile, Wanted } from './harness.ts'
+import type { EntryChoices, HarnessFile } from './harness.ts'
 import { homeOf, type Place } from './places.ts'
 
 /** The name of our server in every harness. */
@@ -12,7 +12,7 @@ export const serverName = 'rouse'
 export const keyVariable = 'ROUSE_KEY'
 
 /** The words of the server that a harness starts. */
-export function serverWords({ launch, profile }: Wanted): { command: string; args: string[] } {
+export function serverWords({ launch, profile }: EntryChoices): { command: string; args: string[] } {
   const [command = '', ...args] = launch
   return { command, args: [...args, 'mcp', ...profile] }
 }
@@ -21,7 +21,7 @@ export function serverWords({ launch, profile }: Wanted): { command: string; arg
  * Returns the variables that the server needs to find the profiles, for a harness that passes only a few variables to its servers.
  * `listed`: the variables that it passes anyway.
  */
-export function serverEnv({ place }: Wanted, listed: readonly string[]): { env?: Record<string, string> } {
+export function serverEnv({ place }: EntryChoices, listed: readonly string[]): { env?: Record<string, string> } {
   const home = place.platform === 'win32' ? 'USERPROFILE' : 'HOME'
   const needed = { [home]: homeOf(place), XDG_CONFIG_HOME: place.env.XDG_CONFIG_HOME }
   const missing = Object.entries(needed).filter(([name, value]) => value && !listed.includes(name))
@@ -34,7 +34,7 @@ export function server(path: readonly string[], value: Value): Piece {
 }
 
 /** The command of a hook: it reads the harness's JSON and answers in the harness's form. */
-function hookCommand(harness: string, event: string, { launch, profile, place }: Wanted): string {
+function hookCommand(harness: string, event: string, { launch, profile, place }: EntryChoices): string {
   return shellCommand([...launch, 'hook', harness, event, ...profile], place.platform)
 }
 
@@ -42,7 +42,7 @@ function hookCommand(harness: string, event: string, { launch, profile, place }:
 export function hooks(
   harness: string,
   events: readonly string[],
-  wanted: Wanted,
+  wanted: EntryChoices,
   form: (command: string, event: string) => Value,
 ): Piece[] {
   return events.map((event) => ({

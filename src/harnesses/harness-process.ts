@@ -1,6 +1,6 @@
 import { lookUp } from '../bridge/processes.ts'
 
-/** The process of the harness: what makes its session its own. `startedAt`: ISO 8601; absent where the system does not say. */
+/** The process of the harness: what makes its session its own. `startedAt`: ISO 8601; absent where the system does not report it. */
 export interface HarnessProcess {
   readonly pid: number
   readonly startedAt?: string

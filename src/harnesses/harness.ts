@@ -88,7 +88,7 @@ export type BridgeWay = (typeof bridgeWays)[number]
 
 /** The files that `rouse install` writes for a harness, and the hints for its user. */
 export interface Install {
-  readonly files: (scope: Scope, wanted: Wanted) => readonly HarnessFile[]
+  readonly files: (scope: Scope, wanted: EntryChoices) => readonly HarnessFile[]
   readonly scopes: readonly Scope[]
   /** True when it can call `/mcp` of the gateway with a key from its environment. */
   readonly http: boolean
@@ -103,7 +103,7 @@ export interface Install {
 }
 
 /** The choices for the entries of a harness. */
-export interface Wanted {
+export interface EntryChoices {
   /** The words that start `rouse mcp` and `rouse hook`; the command itself is appended. */
   readonly launch: readonly string[]
   /** `--profile donna`, or nothing: the profile in use. */

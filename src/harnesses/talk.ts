@@ -25,7 +25,7 @@ const bytesMax = 4 * 1024 * 1024
 const graceMs = 1_000
 
 /**
- * Starts a program, says something, and reads its lines until they are enough, it ends, or its time is over. Then it is ended: by the
+ * Starts a program, writes lines to it, and reads its lines until they are enough, it ends, or its time is over. Then it is ended: by the
  * end of its input, and a second later by a signal. Never throws.
  */
 export async function talk(

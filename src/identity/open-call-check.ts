@@ -22,7 +22,7 @@ export class OpenCallCheck implements AsyncDisposable {
   #checking: Promise<void> | undefined
   #again = false
   #ending: Promise<void> | undefined
-  /** Ids that were said to be revoked, and are not looked up yet. */
+  /** Ids that were reported as revoked, and are not looked up yet. */
   readonly #said = new Set<string>()
   #isStopped = false
 

@@ -35,12 +35,12 @@ export async function firstLogIdSince(db: Reader, projectId: string, since: numb
 }
 
 /** Where the log of a project begins: after the newest logId that retention has pruned (0: none), at an instant in ms since the epoch. */
-export interface Kept {
+export interface LogStart {
   readonly prunedTo: number
   readonly at: number
 }
 
-export async function oldestKept(db: Reader, projectId: string): Promise<Kept> {
+export async function oldestKept(db: Reader, projectId: string): Promise<LogStart> {
   const { prunedTo } = await logBounds(db, projectId)
   if (prunedTo === 0) return { prunedTo, at: Number.NEGATIVE_INFINITY }
   const event = await db.get(createdAt, { projectId, logId: prunedTo + 1 })

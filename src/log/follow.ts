@@ -22,7 +22,7 @@ interface FollowOptions {
 }
 
 /**
- * Yields every event after a watermark, then every event as it is committed, each once and in order. The notifier only says when
+ * Yields every event after a watermark, then every event as it is committed, each once and in order. The notifier only hints when
  * to look; events are read from the log. Ends when the signal aborts.
  */
 export async function* follow(

@@ -11,7 +11,7 @@ interface CachedRange {
   readonly concerning: Map<string, LogEvent[]>
 }
 
-interface Kept {
+interface CachedEvent {
   readonly range: CachedRange
   readonly event: LogEvent
   readonly keys: readonly string[]
@@ -25,7 +25,7 @@ interface Kept {
 export class RecentEvents {
   readonly #ranges = new Map<string, CachedRange>()
   /** A ring of all cached events; the oldest is at `#first`. */
-  readonly #ring: (Kept | undefined)[]
+  readonly #ring: (CachedEvent | undefined)[]
   readonly #weightMax: number
   #first = 0
   #count = 0
@@ -98,7 +98,7 @@ export class RecentEvents {
     return range
   }
 
-  #keep(kept: Kept): void {
+  #keep(kept: CachedEvent): void {
     const { range, event, keys } = kept
     range.head = event.logId
     if (this.#count === this.#ring.length) this.#dropOldest()
@@ -122,7 +122,7 @@ export class RecentEvents {
     this.#drop(oldest)
   }
 
-  #drop({ range, event, keys }: Kept): void {
+  #drop({ range, event, keys }: CachedEvent): void {
     range.from = event.logId
     for (const key of keys) {
       const events = range.concerning.get(key)!

@@ -3,7 +3,7 @@ import { oneLine } from '../lib/words.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
 import { type Need, needIdOf } from './need.ts'
-import type { Told } from './telling.ts'
+import type { NeedNotice } from './telling.ts'
 
 const subjectMax = 200
 
@@ -16,7 +16,7 @@ export function raisedEvent(need: Need): NewEvent {
 }
 
 /** The event that a need is resolved of which operators were notified. Pure. */
-export function clearedEvent({ id: need, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>): NewEvent {
+export function clearedEvent({ id: need, kind, agent }: Pick<NeedNotice, 'id' | 'kind' | 'agent'>): NewEvent {
   const named = need.startsWith('WAKE_SUB:') ? { subscriptionId: need } : {}
   return eventOf('need.cleared', { change: 'cleared', need, kind, agent, ...named })
 }

@@ -3,13 +3,13 @@ import { type RowOf, text } from '../storage/columns.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
 import { RowTable } from '../storage/row-table.ts'
 import { p, sql, statement } from '../storage/statement.ts'
-import { type Told, toldFields } from './telling.ts'
+import { type NeedNotice, noticeFields } from './telling.ts'
 
-const needs = new RowTable('need', toldFields, { projectId: text })
-const ofProject = statement<{ projectId: string }, RowOf<typeof toldFields>>(
+const needs = new RowTable('need', noticeFields, { projectId: text })
+const ofProject = statement<{ projectId: string }, RowOf<typeof noticeFields>>(
   sql`select ${needs.columns} from need where project_id = ${p('projectId')}`,
 )
-const tell = needs.insert(sql`on conflict (project_id, id)
+const raise = needs.insert(sql`on conflict (project_id, id)
   do update set kind = excluded.kind, told_at = excluded.told_at, is_open = 1, snoozed_until = 0`)
 const close = statement<{ projectId: string; id: string }>(
   sql`update need set is_open = 0 where project_id = ${p('projectId')} and id = ${p('id')}`,
@@ -25,24 +25,24 @@ const watched = statement<{ operator: string }, { projectId: string }>(
   sql`select distinct project_id as "projectId" from subscription where agent_id = ${p('operator')} and trigger = 'NEED_CHANGED'`,
 )
 
-/** Returns the needs that were told in a project. */
-export async function listTold(db: Reader, projectId: string): Promise<Told[]> {
+/** Returns the notices of a project. */
+export async function listNotices(db: Reader, projectId: string): Promise<NeedNotice[]> {
   return (await db.all(ofProject, { projectId })).map(needs.fromRow)
 }
 
-export async function saveTold(
+export async function saveNotice(
   tx: Transaction,
   projectId: string,
-  { id, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>,
+  { id, kind, agent }: Pick<NeedNotice, 'id' | 'kind' | 'agent'>,
 ): Promise<void> {
-  await tx.run(tell, { projectId, id, kind, agent, toldAt: tx.now, isOpen: 1, snoozedUntil: 0 })
+  await tx.run(raise, { projectId, id, kind, agent, toldAt: tx.now, isOpen: 1, snoozedUntil: 0 })
 }
 
-export async function closeTold(tx: Transaction, projectId: string, id: string): Promise<void> {
+export async function closeNotice(tx: Transaction, projectId: string, id: string): Promise<void> {
   await tx.run(close, { projectId, id })
 }
 
-export async function forgetTold(tx: Transaction, projectId: string, id: string): Promise<void> {
+export async function forgetNotice(tx: Transaction, projectId: string, id: string): Promise<void> {
   await tx.run(forget, { projectId, id })
 }
 
@@ -50,7 +50,7 @@ export async function forgetTold(tx: Transaction, projectId: string, id: string)
 export async function saveSnooze(
   tx: Transaction,
   projectId: string,
-  { id, kind, agent }: Pick<Told, 'id' | 'kind' | 'agent'>,
+  { id, kind, agent }: Pick<NeedNotice, 'id' | 'kind' | 'agent'>,
   until: number,
 ): Promise<void> {
   await tx.run(snooze, { projectId, id, kind, agent, toldAt: 0, isOpen: 0, snoozedUntil: until })

@@ -5,15 +5,15 @@ import { lockLog } from '../log/event-store.ts'
 import type { Transaction } from '../storage/database.ts'
 import type { Need } from './need.ts'
 import { clearedEvent, raisedEvent } from './need-event.ts'
-import { closeTold, forgetTold, listTold, listWatchedProjects, saveTold } from './need-store.ts'
-import { nextStep, type Told } from './telling.ts'
+import { closeNotice, forgetNotice, listNotices, listWatchedProjects, saveNotice } from './need-store.ts'
+import { type NeedNotice, nextStep } from './telling.ts'
 
 const everyMs = 5_000
 /** A receiver that answers a later try within this time is no trouble, in ms. */
 const graceMs = 10_000
 
-/** The most that is told at one look. The rest is told at the next one. */
-const toldMax = 500
+/** The most notices of one look. The rest follow at the next one. */
+const noticesMax = 500
 
 /** A need before its text is read. */
 interface OpenNeed extends Pick<Need, 'kind' | 'agent'> {
@@ -28,7 +28,7 @@ interface NeedContext extends Core {
 }
 
 /**
- * Compares what waits for a person with what operators were told, where one has subscribed to it, on one gateway at a time, and appends an
+ * Compares what waits for a person with what operators were notified of, where one has subscribed to it, on one gateway at a time, and appends an
  * event for each difference. What needs a person may begin without any event: a report of presence, the first failures of a receiver,
  * the time itself. A subscription reads the events like all others.
  */
@@ -54,15 +54,15 @@ async function look({ db, clock, append, readNeeds }: NeedContext, projectId: st
   const soon = clock.now() - graceMs
   const lasting = needs.filter(({ kind, createdAt }) => kind !== 'retrying' || createdAt <= soon)
   const byId = new Map(lasting.map((need) => [need.id, need]))
-  const found = differences(await listTold(db, projectId), byId, clock.now()).slice(0, toldMax)
+  const found = differences(await listNotices(db, projectId), byId, clock.now()).slice(0, noticesMax)
   if (found.length === 0) return
   const loaded = await Promise.all(found.map(async ({ id, need }) => [id, await need?.load()] as const))
   const texts = new Map(loaded)
   await db.transaction(async (tx) => {
-    // Another gateway may tell the same: what was told is read again under the lock of the log.
+    // Another gateway may notify of the same: the notices are read again under the lock of the log.
     await lockLog(tx, projectId)
     const events: NewEvent[] = []
-    for (const difference of differences(await listTold(tx, projectId), byId, tx.now)) {
+    for (const difference of differences(await listNotices(tx, projectId), byId, tx.now)) {
       if (!texts.has(difference.id)) continue
       const event = await apply(tx, projectId, difference, texts.get(difference.id))
       if (event) events.push(event)
@@ -73,31 +73,31 @@ async function look({ db, clock, append, readNeeds }: NeedContext, projectId: st
 
 interface Difference {
   readonly id: string
-  readonly step: 'tell' | 'clear' | 'forget'
+  readonly step: 'raise' | 'clear' | 'forget'
   readonly need: OpenNeed | undefined
-  readonly told: Told | undefined
+  readonly notice: NeedNotice | undefined
 }
 
-function differences(told: readonly Told[], needs: ReadonlyMap<string, OpenNeed>, now: number): Difference[] {
-  const known = new Map(told.map((one) => [one.id, one]))
+function differences(notices: readonly NeedNotice[], needs: ReadonlyMap<string, OpenNeed>, now: number): Difference[] {
+  const known = new Map(notices.map((one) => [one.id, one]))
   const ids = new Set([...known.keys(), ...needs.keys()])
   return [...ids].flatMap((id) => {
     const [need, one] = [needs.get(id), known.get(id)]
     const step = nextStep(one, need?.kind, now)
-    return step === 'wait' ? [] : [{ id, step, need, told: one }]
+    return step === 'wait' ? [] : [{ id, step, need, notice: one }]
   })
 }
 
-/** Writes a difference, and returns what the log says about it. */
-async function apply(tx: Transaction, projectId: string, { id, step, told }: Difference, need?: Need) {
-  if (step === 'tell' && need) {
-    await saveTold(tx, projectId, { id, kind: need.kind, agent: need.agent })
+/** Writes a difference, and returns its event, if it has one. */
+async function apply(tx: Transaction, projectId: string, { id, step, notice }: Difference, need?: Need) {
+  if (step === 'raise' && need) {
+    await saveNotice(tx, projectId, { id, kind: need.kind, agent: need.agent })
     return raisedEvent(need)
   }
-  if (step === 'clear' && told) {
-    await closeTold(tx, projectId, id)
-    return clearedEvent(told)
+  if (step === 'clear' && notice) {
+    await closeNotice(tx, projectId, id)
+    return clearedEvent(notice)
   }
-  await forgetTold(tx, projectId, id)
+  await forgetNotice(tx, projectId, id)
   return undefined
 }

@@ -30,7 +30,7 @@ interface Subject {
   readonly subscriptionId?: string
 }
 
-/** Something that waits for a person, as far as it is told to programs. */
+/** Something that waits for a person, as far as programs are notified of it. */
 export interface Need extends Subject {
   /** ISO 8601. */
   readonly since: string

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { Database } from '../storage/database.ts'
 import { saveSnooze } from './need-store.ts'
-import type { Told } from './telling.ts'
+import type { NeedNotice } from './telling.ts'
 
 const dayMs = 86_400_000
 /** The longest time that a need can be put off, in ms. */
@@ -10,13 +10,13 @@ const snoozeMsMax = 30 * dayMs
 
 /**
  * Puts a need off for all operators of the project until an instant (ms since the epoch), or ends that (null). Nothing else changes: it stays in the
- * list, and what becomes worse is told. Errors: `invalid-request` for an instant that is past, or more than 30 days ahead; `not-found` for a
+ * list, and operators are notified of what becomes worse. Errors: `invalid-request` for an instant that is past, or more than 30 days ahead; `not-found` for a
  * need that does not wait.
  */
 export async function snoozeNeed(
   db: Database,
   { projectId }: Caller,
-  need: Pick<Told, 'kind' | 'agent'> | undefined,
+  need: Pick<NeedNotice, 'kind' | 'agent'> | undefined,
   { need: id, until }: { readonly need: string; readonly until: number | null },
 ): Promise<void> {
   if (!need) {

@@ -1,7 +1,7 @@
 import { flag, int, type NounOf, nullable, text, word } from '../storage/columns.ts'
 import type { NeedKind } from './need.ts'
 
-export const toldFields = {
+export const noticeFields = {
   id: text,
   kind: word<NeedKind>(),
   agent: nullable(text),
@@ -12,42 +12,42 @@ export const toldFields = {
   /** 0: it is not snoozed. */
   snoozedUntil: int,
 }
-/** The state of a need, as operators were told it. Instants in ms since the epoch. */
-export type Told = NounOf<typeof toldFields>
+/** The state of a need, as operators were notified of it. Instants in ms since the epoch. */
+export type NeedNotice = NounOf<typeof noticeFields>
 
-/** A receiver that comes and goes is told at most so often, in ms. */
+/** The shortest time between two notices of a receiver that comes and goes, in ms. */
 export const quietMs = 15 * 60_000
 
 /** How bad the trouble of a subscription is. Other needs are as bad as they are. */
 const ranks: Readonly<Partial<Record<NeedKind, number>>> = { failing: 1, retrying: 1, degraded: 2 }
 
-/** `tell` that it waits, `clear`: tell that it does not any more, `forget` what was told, or `wait`. */
-type NextStep = 'tell' | 'clear' | 'forget' | 'wait'
+/** `raise`: notify that it waits, `clear`: notify that it does not any more, `forget` the notice, or `wait`. */
+type NextStep = 'raise' | 'clear' | 'forget' | 'wait'
 
 /**
- * Returns what to do about a need of some kind (undefined: it waits no more), given what was told about it. What is suppressed is told when
- * it is over, if the need still waits then: nothing is kept silent for good. Pure.
+ * Returns what to do about a need of some kind (undefined: it waits no more), given the last notice of it. A suppressed notice follows when
+ * that is over, if the need still waits then: nothing is kept silent for good. Pure.
  */
-export function nextStep(told: Told | undefined, kind: NeedKind | undefined, now: number): NextStep {
-  if (kind === undefined) return told === undefined ? 'wait' : afterEnd(told, now)
-  if (told === undefined) return 'tell'
-  if (isSnoozed(told, kind, now)) return 'wait'
-  if (told.snoozedUntil > 0 || isWorse(kind, told.kind)) return 'tell'
-  return told.isOpen || isQuiet(told, now) ? 'wait' : 'tell'
+export function nextStep(notice: NeedNotice | undefined, kind: NeedKind | undefined, now: number): NextStep {
+  if (kind === undefined) return notice === undefined ? 'wait' : afterEnd(notice, now)
+  if (notice === undefined) return 'raise'
+  if (isSnoozed(notice, kind, now)) return 'wait'
+  if (notice.snoozedUntil > 0 || isWorse(kind, notice.kind)) return 'raise'
+  return notice.isOpen || isQuiet(notice, now) ? 'wait' : 'raise'
 }
 
 /** True when a person has put a need off. A need that has become worse is not put off any more. Pure. */
-export function isSnoozed(told: Pick<Told, 'kind' | 'snoozedUntil'>, kind: NeedKind, now: number): boolean {
-  return told.snoozedUntil > now && !isWorse(kind, told.kind)
+export function isSnoozed(notice: Pick<NeedNotice, 'kind' | 'snoozedUntil'>, kind: NeedKind, now: number): boolean {
+  return notice.snoozedUntil > now && !isWorse(kind, notice.kind)
 }
 
-function afterEnd(told: Told, now: number): NextStep {
-  if (told.isOpen) return 'clear'
+function afterEnd(notice: NeedNotice, now: number): NextStep {
+  if (notice.isOpen) return 'clear'
   // A subscription may fail again at any time. The other needs end once.
-  const mayReturn = told.kind in ranks && (told.snoozedUntil > now || isQuiet(told, now))
+  const mayReturn = notice.kind in ranks && (notice.snoozedUntil > now || isQuiet(notice, now))
   return mayReturn ? 'wait' : 'forget'
 }
 
 const isWorse = (kind: NeedKind, than: NeedKind): boolean => (ranks[kind] ?? 0) > (ranks[than] ?? 0)
 
-const isQuiet = ({ kind, toldAt }: Told, now: number): boolean => kind in ranks && now - toldAt < quietMs
+const isQuiet = ({ kind, toldAt }: NeedNotice, now: number): boolean => kind in ranks && now - toldAt < quietMs

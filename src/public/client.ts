@@ -30,7 +30,7 @@ export interface Client {
   send(mail: NewMail): Promise<SentMail>
   /** Reads mail: unread mail oldest first, all mail newest first. */
   inbox(query?: InboxQuery): Promise<Inbox>
-  /** Says how far one's mail is: `seen`, `acked`, `resolved`. */
+  /** Reports how far one's mail is: `seen`, `acked`, `resolved`. */
   mark(messageId: string, status: 'seen' | 'acked' | 'resolved' | 'superseded'): Promise<void>
   readonly tasks: {
     list(query?: TaskQuery): Promise<TaskList>

@@ -26,14 +26,18 @@ export interface Order {
 }
 
 /** The answer to a bridge that reports. */
-interface Heard {
+interface ReportAnswer {
   readonly order: Order | null
   readonly gate: EffectiveGate
   readonly recovery: Recovery
 }
 
 /** Keeps the account of an agent's bridge. Returns its order, if there is one that nobody has begun. Source: S1-42. */
-export async function reportBridge(context: RecoveryContext, caller: Caller, account: BridgeAccount): Promise<Heard> {
+export async function reportBridge(
+  context: RecoveryContext,
+  caller: Caller,
+  account: BridgeAccount,
+): Promise<ReportAnswer> {
   requireOwnAgent(caller)
   const { id, projectId } = caller
   return context.db.transaction(async (tx) => {

@@ -94,11 +94,11 @@ export async function beginTurn(
   })
 }
 
-/** The end of a turn, as its program says it. */
+/** The end of a turn, as its program reports it. */
 interface TurnEnd {
   readonly outcome: TurnOutcome
   readonly detail?: string | undefined
-  /** The cost of the turn, as the harness says it. */
+  /** The cost of the turn, as the harness reports it. */
   readonly cost?: TurnCost | undefined
 }
 
@@ -117,7 +117,7 @@ export async function reportTurn(
   })
 }
 
-/** The events of a wake that its agent hears of. */
+/** The events of a wake that its agent is notified of. */
 function eventsOf(
   tx: Transaction,
   { id, projectId }: TurnAgent,

@@ -28,7 +28,7 @@ interface CheckContext extends RecoveryContext {
 }
 
 /**
- * Looks at every agent for which something waits, on one gateway at a time, and does what the table says: nothing in almost all cases.
+ * Looks at every agent for which something waits, on one gateway at a time, and does what the table requires: nothing in almost all cases.
  * A fault of the gateway, its clock or its machine stops all acts for two looks. Source: S3-4…S3-10.
  */
 export function recoverySweep(context: CheckContext): Sweep {
@@ -66,7 +66,7 @@ export function recoverySweep(context: CheckContext): Sweep {
   }
 }
 
-/** How the log says that an act has ended. */
+/** The events by which the log records that an act has ended. */
 const endOf = {
   cleared: { change: 'cleared', reason: 'it has acted' },
   over: { change: 'withdrawn', reason: 'its session has ended' },

@@ -3,7 +3,7 @@ import type { Session } from '../registry/sessions/session.ts'
 import type { Facts } from '../turns/facts.ts'
 import { mayStart, type RuleName } from '../turns/may-start.ts'
 
-/** The act of recovery for an agent now, and the one word that says why. */
+/** The act of recovery for an agent now, and the one word for its reason. */
 export interface Decision {
   readonly action: 'nothing' | 'wait' | 'park' | 'pulse' | 'trip' | RecoveryMode
   readonly reason: RuleName | 'silent_with_reason' | 'session_gone'
@@ -51,7 +51,7 @@ export function afterAct(facts: Facts): 'held' | 'cleared' | 'over' | 'abandoned
   if (!inFlight) return 'cleared'
   const { mode, since, deadlineAt, sessionId } = inFlight
   const isSignOfLife = (one: Session): boolean =>
-    // A sign of life that is older than the act says nothing.
+    // A sign of life that is older than the act proves nothing.
     mode === 'nudge' ? one.actedAt > since : isNew(one, since, sessionId) && one.actedAt >= one.createdAt
   if ([session, former, ...earlier].some((one) => one && isSignOfLife(one))) return 'cleared'
   if (mode === 'nudge' && sessionId !== null && session?.id !== sessionId) return 'over'

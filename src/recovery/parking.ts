@@ -43,7 +43,7 @@ export async function park(context: RecoveryContext, caller: Caller, input: Park
     tx.onCommit(() => ids.forEach(context.changed))
     const about = { change: 'parked', reason, until: input.until, since } as const
     const known = before.parked
-    // A harness says the same limit again and again, each time a little differently.
+    // A harness reports the same limit again and again, each time a little differently.
     const isSame =
       known?.reason === reason &&
       known.isOpen === parked.isOpen &&

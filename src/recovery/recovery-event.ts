@@ -44,7 +44,7 @@ export function recoveryEvent(
 }
 
 /**
- * A nudge is a wake without mail: why, and the one next action, by the one route that was chosen. A heartbeat says the same in the log, and
+ * A nudge is a wake without mail: why, and the one next action, by the one route that was chosen. A heartbeat records the same in the log, and
  * goes by no route: it begins no turn. Source: S1-30.
  */
 export function pulseEvent({ id, handle }: Subject, facts: Facts, mode: 'nudge' | 'heartbeat'): NewEvent {

@@ -6,7 +6,7 @@ import { parkedMsMax } from '../words/parking.ts'
 import { afterAct, type Decision, decide, isUntold } from './decide.ts'
 import { evidenceOf } from './evidence.ts'
 
-/** Looks in a row at which a person was waited for, until operator and senders are told once. */
+/** Looks in a row at which a person was waited for, until operator and senders are notified once. */
 const deferralsMax = 20
 const dayMs = 24 * hourMs
 
@@ -25,7 +25,7 @@ interface Step {
   readonly unparked: Parked | null
   /** A park that waits for a person lasts until then. */
   readonly parkedUntil: number | null
-  /** A person has been waited for so long that others are told. */
+  /** A person has been waited for so long that others are notified. */
   readonly isDeferred: boolean
 }
 

@@ -1,7 +1,7 @@
 import { OutboundError } from './outbound-error.ts'
 
 /** A request in flight. */
-export interface Watched {
+export interface RequestInFlight {
   readonly timeoutMs: number
   /** The wish of its caller to stop: then it has `graceMs` more. */
   readonly signal?: AbortSignal | undefined
@@ -28,16 +28,16 @@ const bodyMs = 2_000
  * each request would cost as much as signing its body.
  */
 export class Deadlines {
-  readonly #watched = new Map<Watched, Until>()
+  readonly #watched = new Map<RequestInFlight, Until>()
   #timer: NodeJS.Timeout | undefined
 
   /** `now`: by `performance.now()`. */
-  watch(watched: Watched, now: number): void {
+  watch(watched: RequestInFlight, now: number): void {
     this.#watched.set(watched, { at: now + watched.timeoutMs, isStopping: false })
     this.#timer ??= setInterval(() => this.#look(), tickMs).unref()
   }
 
-  forget(watched: Watched): void {
+  forget(watched: RequestInFlight): void {
     this.#watched.delete(watched)
   }
 
@@ -57,12 +57,12 @@ export class Deadlines {
   }
 }
 
-function stopSoon({ graceMs = 0 }: Watched, until: Until, now: number): void {
+function stopSoon({ graceMs = 0 }: RequestInFlight, until: Until, now: number): void {
   until.isStopping = true
   until.at = Math.min(until.at, now + graceMs)
 }
 
-function reasonOf({ timeoutMs, answeredAt }: Watched, { isStopping }: Until): OutboundError {
+function reasonOf({ timeoutMs, answeredAt }: RequestInFlight, { isStopping }: Until): OutboundError {
   if (answeredAt !== undefined) return new OutboundError('timeout', 'the body of the answer did not end, and was cut')
   return isStopping
     ? new OutboundError('aborted', 'the request was stopped')

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { Watched } from './deadlines.ts'
+import type { RequestInFlight } from './deadlines.ts'
 import type { Line } from './kept-connection.ts'
 
 /** A longer answer is cut off. Up to this size, reading to the end is cheaper than a new connection. */
@@ -16,13 +16,13 @@ export interface Answer {
   readonly fault: Error | undefined
 }
 
-type Times = Pick<Watched, 'timeoutMs' | 'signal' | 'graceMs'>
+type Times = Pick<RequestInFlight, 'timeoutMs' | 'signal' | 'graceMs'>
 
 /**
  * One request and its answer, as undici's handler: of the answer it keeps the status, Retry-After and the beginning of the body. The status
  * decides: from then on nothing that happens to the body makes the answer an error. It settles once: what comes later is ignored.
  */
-export class Exchange implements Dispatcher.DispatchHandler, Watched {
+export class Exchange implements Dispatcher.DispatchHandler, RequestInFlight {
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
   readonly graceMs: number | undefined
@@ -49,7 +49,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Watched {
     this.#settle = settle
   }
 
-  /** Ends it. If it waits for a connection, undici hears of it only when there is one. */
+  /** Ends it. If it waits for a connection, undici notices it only when there is one. */
   fail(reason: Error): void {
     this.#break(reason)
     this.#controller?.abort(reason)

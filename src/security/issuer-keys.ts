@@ -10,7 +10,7 @@ const askAgainMs = 30_000
 /** Keys that could not be read again for this long are no longer trusted. */
 const staleMs = 24 * 60 * 60_000
 
-interface Loaded {
+interface KeySet {
   readonly find: JWTVerifyGetKey
   readonly at: number
 }
@@ -29,9 +29,9 @@ interface Source {
 export class IssuerKeys {
   readonly #issuer: JwtIssuer
   readonly #source: Source
-  #loaded: Loaded | undefined
+  #loaded: KeySet | undefined
   #queriedAt: number | undefined
-  #loading: Promise<Loaded> | undefined
+  #loading: Promise<KeySet> | undefined
 
   constructor(issuer: JwtIssuer, source: Source) {
     this.#issuer = issuer
@@ -49,7 +49,7 @@ export class IssuerKeys {
     }
   }
 
-  async #current(): Promise<Loaded> {
+  async #current(): Promise<KeySet> {
     const loaded = this.#loaded
     const age = loaded === undefined ? Number.POSITIVE_INFINITY : Math.abs(this.#source.clock.now() - loaded.at)
     if (loaded && age < freshMs) return loaded
@@ -66,7 +66,7 @@ export class IssuerKeys {
   }
 
   /** Concurrent callers share one read. */
-  #load(): Promise<Loaded> {
+  #load(): Promise<KeySet> {
     this.#queriedAt = this.#loading ? this.#queriedAt : this.#source.clock.now()
     this.#loading ??= this.#read().finally(() => {
       this.#loading = undefined
@@ -74,7 +74,7 @@ export class IssuerKeys {
     return this.#loading
   }
 
-  async #read(): Promise<Loaded> {
+  async #read(): Promise<KeySet> {
     const { clock, readJson, failed } = this.#source
     try {
       const url = this.#issuer.jwksUri ?? (await this.#discover())

@@ -20,7 +20,7 @@ export interface NameResolverOptions {
 
 type Addresses = readonly LookupAddress[]
 
-interface Kept {
+interface CachedAnswer {
   readonly answer: Addresses | OutboundError
   readonly until: number
 }
@@ -52,7 +52,7 @@ export class NameResolver {
   readonly #hosts: HostsFile
   readonly #now: () => number
   readonly #lookupWaitMs: number
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, CachedAnswer>()
   readonly #closing = new AbortController()
   readonly #asking = new Map<string, Promise<Addresses | OutboundError>>()
   readonly #gate = new FairGate({

@@ -13,7 +13,7 @@ export type OutboundErrorKind =
 
 /**
  * A request without a complete answer. `refused` is our own policy: permanent for an address in a URL, and for a name while it
- * resolves to such an address. `aborted` and `busy` say nothing about the receiver: the request was stopped, or there was no room
+ * resolves to such an address. `aborted` and `busy` prove nothing about the receiver: the request was stopped, or there was no room
  * for it. `cause` is for the gateway's log only.
  */
 export class OutboundError extends Error {

@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, type Stats, statSync } from 'node:fs'
 import { ownUid } from '../lib/own-uid.ts'
 
 /** Called for a file whose mode was corrected, with its path and its former mode. */
-export type Closed = (path: string, mode: string) => void
+export type ModeListener = (path: string, mode: string) => void
 
 /** `directory`: one that holds keys. `secret`: a file with a secret. `store`: a file with mail. */
 type PrivateKind = 'directory' | 'secret' | 'store'
@@ -33,7 +33,7 @@ export function judgePrivacy(kind: PrivateKind, { mode, uid }: { mode: number; u
  * Makes sure that only its owner can use a file, or change a directory. Throws, with the command that repairs it, if that cannot be
  * done here. Does nothing if the file does not exist, and on Windows.
  */
-export function requirePrivate(kind: PrivateKind, path: string, closed: Closed): void {
+export function requirePrivate(kind: PrivateKind, path: string, closed: ModeListener): void {
   const own = ownUid()
   const stats = own === -1 ? undefined : statSync(path, { throwIfNoEntry: false })
   if (!stats) return

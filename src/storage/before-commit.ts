@@ -1,4 +1,4 @@
-import type { BeforeCommit, Pipelined, Transaction } from './database.ts'
+import type { BeforeCommit, PipelinedStatements, Transaction } from './database.ts'
 import { pipelined } from './pipelined.ts'
 
 /** Work that the writers of a group deferred to the end of their transaction, by the function that does it. */
@@ -23,7 +23,7 @@ export class BeforeCommitWork {
   }
 
   /** Does all of it in `tx`, which accepts no more deferred work. */
-  async run(tx: Transaction): Promise<Pipelined> {
+  async run(tx: Transaction): Promise<PipelinedStatements> {
     const last: Transaction = {
       ...tx,
       beforeCommit: () => {

@@ -24,13 +24,13 @@ export interface Transaction extends Reader {
 }
 
 /** Statements that were sent to the store and may not have answered yet: the commit may be sent after them without waiting. */
-export interface Pipelined {
+export interface PipelinedStatements {
   readonly answered: Promise<unknown>
 }
 
 /** Does everything that was deferred to it, in the order in which it was deferred. */
 export interface BeforeCommit<Item> {
-  (tx: Transaction, items: readonly Item[]): Promise<Pipelined>
+  (tx: Transaction, items: readonly Item[]): Promise<PipelinedStatements>
   readonly isLast?: true
 }
 

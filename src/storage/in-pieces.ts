@@ -1,4 +1,4 @@
-import type { Pipelined } from './database.ts'
+import type { PipelinedStatements } from './database.ts'
 import { pipelined } from './pipelined.ts'
 
 /** How many rows a transaction reads, decides about or writes before others get a turn: a few ms at most. */
@@ -12,7 +12,7 @@ export async function inPieces<Item>(
   items: readonly Item[],
   size: number,
   work: (piece: readonly Item[]) => Promise<unknown>,
-): Promise<Pipelined> {
+): Promise<PipelinedStatements> {
   let last = pipelined()
   for (let at = 0; at < items.length; at += size) {
     if (at > 0) {

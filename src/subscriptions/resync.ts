@@ -4,7 +4,7 @@ import { isOn } from '../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
 import { lockSubscription } from '../registry/subscriptions/subscription-store.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { type Pending, readPending } from '../wakes/read/pending.ts'
+import { type PendingPage, readPending } from '../wakes/read/pending.ts'
 import { scanPending, selectsAlike } from '../wakes/read/scan-pending.ts'
 import { changeState, noteResynced } from '../wakes/store/change-state.ts'
 import { dropUnfinished } from '../wakes/store/unfinished-store.ts'
@@ -69,7 +69,7 @@ async function moveBack(
   await changeState(tx, before, {
     ...before,
     cursorLogId: sinceLogId,
-    // The caller says that its receiver has handled this one: the first emission continues from there.
+    // The caller reports that its receiver has handled this one: the first emission continues from there.
     lastEmittedLogId: sinceLogId === 0 ? null : sinceLogId,
     failing: null,
     generation: before.generation + 1,
@@ -148,7 +148,7 @@ class Replay {
     }
   }
 
-  #count({ events, scannedTo }: Pending): void {
+  #count({ events, scannedTo }: PendingPage): void {
     this.#eventsReplayed += events.length
     this.#lastLogId = events.at(-1)?.logId ?? this.#lastLogId
     this.#scannedTo = scannedTo

@@ -38,7 +38,7 @@ interface SubscribeInput {
   agentIdentity?: string
   /** The live session that opens it: when that ends, the subscription is paused. */
   sessionId?: string
-  /** `now`: nothing is said about what waits already. Source: D29. */
+  /** `now`: nothing is sent about what waits already. Source: D29. */
   startFrom?: 'now' | undefined
 }
 
@@ -119,7 +119,7 @@ export async function subscribe(
   return result
 }
 
-/** A grantee hears nothing from before. Of several subscriptions of one target, one says what waits. Source: D21, D29. */
+/** A grantee is sent nothing from before. Of several subscriptions of one target, one reports what waits. Source: D21, D29. */
 async function announceWhatWaits(
   { hasWaiting }: SubscriptionContext,
   tx: Transaction,

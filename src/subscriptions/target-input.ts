@@ -11,7 +11,7 @@ export interface TargetMetadata {
   /** `leading`, the default: the first event of a quiet spell goes at once and opens the window. `window`: it waits for the window. */
   coalesceMode?: 'window' | 'leading'
   daemonSocketPath?: string
-  /** The program that reads its stream, so that no other takes the subscription for its own. Says nothing to the gateway. */
+  /** The program that reads its stream, so that no other takes the subscription for its own. The gateway makes no use of it. */
   reader?: string
   /** Requests in flight at the same time, 1–64; the cursor follows the oldest. Default 1: one after the other. */
   maxInFlight?: number
@@ -46,7 +46,7 @@ export function requireTarget(
   }
 }
 
-/** Returns what metadata says about the target: the columns of a subscription that hold it. */
+/** Returns what metadata defines about the target: the columns of a subscription that hold it. */
 export function targetSettings(metadata: Settings): Pick<WakeSubscription, 'target' | 'coalesceMs'> {
   const {
     url,
@@ -74,7 +74,7 @@ export function targetSettings(metadata: Settings): Pick<WakeSubscription, 'targ
   return { target, coalesceMs: Math.round((coalesceWindow ?? coalesceWindowDefault) * 1000) }
 }
 
-/** Returns what a subscription may tell where a caller sends it. Nobody gives what he has not. Source: D46. */
+/** Returns what a subscription may disclose where a caller sends it. Nobody gives what he has not. Source: D46. */
 export function subjectsFor({ scopes }: Pick<Caller, 'scopes'>): Pick<WakeTarget, 'withoutSubjects'> {
   return scopes.includes('read') ? {} : { withoutSubjects: true }
 }

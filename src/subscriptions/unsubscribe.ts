@@ -5,7 +5,7 @@ import type { SubscriptionContext } from './context.ts'
 import { requireSubscription } from './read.ts'
 import { subscriptionEvent } from './subscription-event.ts'
 
-/** Removes a subscription for good. A client of MCP is told. Errors: `subscription-not-found`. */
+/** Removes a subscription for good. A client of MCP is notified. Errors: `subscription-not-found`. */
 export async function unsubscribe(context: SubscriptionContext, caller: Caller, id: string): Promise<void> {
   await context.db.transaction(async (tx) => {
     const subscription = await requireSubscription(tx, caller, id)

@@ -1,4 +1,4 @@
-import type { Encoded } from './encoded.ts'
+import type { EncodedPart } from './encoded.ts'
 import type { A2aArtifact, Task } from './task.ts'
 
 /** A piece of an artifact as A2A streams it. Without `append` it starts the artifact, or replaces what it held. */
@@ -12,7 +12,7 @@ export interface Chunk {
 /** A chunk that was checked and is ready to be stored. */
 export interface NewChunk extends Chunk {
   /** The JSON of `artifact`. */
-  readonly encoded: Encoded
+  readonly encoded: EncodedPart
 }
 
 /** The task with these chunks counted. Pure. */

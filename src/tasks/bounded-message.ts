@@ -5,7 +5,7 @@ import { requireShallow } from './encoded.ts'
 import { type LimitName, listOf, refused, requireFew, requireShort, requireShortLine, tooMuch } from './field-limits.ts'
 
 /** The fields of an A2A message, of any version and binding, that are counted before anything else is done with it. */
-interface Counted {
+interface BoundedMessage {
   readonly messageId?: unknown
   readonly contextId?: unknown
   readonly taskId?: unknown
@@ -19,7 +19,7 @@ interface Counted {
  * Refuses a message that exceeds the limits on messages, or whose ids or URIs are not valid. It reads no part, so that its cost does not
  * grow with the content, except for metadata. Errors: `invalid-request`, `payload-too-large`.
  */
-export function requireBoundedMessage(message: Counted, requestMetadata?: unknown): void {
+export function requireBoundedMessage(message: BoundedMessage, requestMetadata?: unknown): void {
   for (const field of ['messageId', 'contextId', 'taskId'] as const) {
     const id = message[field]
     if (typeof id === 'string') requireBoundedId(id, `message.${field}`)

@@ -2,7 +2,7 @@ import { Problem } from '../errors.ts'
 import { sizeLimits } from '../limits.ts'
 
 /** A message or an artifact chunk as the store keeps it. */
-export interface Encoded {
+export interface EncodedPart {
   /** JSON */
   readonly text: string
   /** Bytes of `text` in UTF-8. */
@@ -16,7 +16,7 @@ const valueBytes = 32
 const depthMax = sizeLimits.contentDepth.max
 
 /** Encodes a message or an artifact chunk. Errors: `invalid-request`. */
-export function encode(value: object, field: string): Encoded {
+export function encode(value: object, field: string): EncodedPart {
   const values = requireShallow(value, field)
   const text = JSON.stringify(value)
   const bytes = Buffer.byteLength(text)

@@ -94,7 +94,7 @@ async function findRepeat(
 
 type Recipient = Pick<Agent, 'id' | 'handle' | 'defaultWakePolicy'>
 
-interface Sending extends SendMessageInput {
+interface SendInput extends SendMessageInput {
   readonly caller: Caller
   readonly agent: Agent
   readonly take: TakeSend
@@ -107,7 +107,7 @@ interface Sending extends SendMessageInput {
 async function receive(
   tx: Transaction,
   context: TaskContext,
-  sending: Sending,
+  sending: SendInput,
 ): Promise<{ readonly task: Task; readonly stamped: A2aMessage; readonly bytes: number }> {
   const { caller, agent } = sending
   const taskId = taskIdOf(sending.message)
@@ -175,7 +175,7 @@ function taskIdOf({ taskId }: A2aMessage): string | undefined {
 }
 
 /** The task that a message starts. Its first move stores it. */
-function newTask({ message, metadata, caller, agent }: Sending, options: SendOptions, now: number): Task {
+function newTask({ message, metadata, caller, agent }: SendInput, options: SendOptions, now: number): Task {
   const { contextId } = message
   const id = newTaskId(now)
   return {

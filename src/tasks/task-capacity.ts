@@ -1,23 +1,23 @@
 import { Problem } from '../errors.ts'
 import { sizeLimits } from '../limits.ts'
-import type { Encoded } from './encoded.ts'
+import type { EncodedPart } from './encoded.ts'
 import type { Task } from './task.ts'
 
 /** Refuses a message that a task has no room for. Errors: `payload-too-large`. */
-export function requireRoomForMessage(task: Task, message: Encoded): void {
+export function requireRoomForMessage(task: Task, message: EncodedPart): void {
   const { max } = sizeLimits.taskItems
   if (task.messageCount >= max) throw full(task, 'message', `${max} messages`, { limit: 'taskItems', max })
   requireBytes(task, message, 'message')
 }
 
 /** Refuses an artifact chunk that a task has no room for. Errors: `payload-too-large`. */
-export function requireRoomForChunk(task: Task, chunk: Encoded): void {
+export function requireRoomForChunk(task: Task, chunk: EncodedPart): void {
   const { max } = sizeLimits.taskItems
   if (task.chunkCount >= max) throw full(task, 'artifact', `${max} artifact chunks`, { limit: 'taskItems', max })
   requireBytes(task, chunk, 'artifact')
 }
 
-function requireBytes(task: Task, { size }: Pick<Encoded, 'size'>, field: string): void {
+function requireBytes(task: Task, { size }: Pick<EncodedPart, 'size'>, field: string): void {
   const { max } = sizeLimits.taskBytes
   if (task.size + size > max) throw full(task, field, `${max} bytes`, { limit: 'taskBytes', max })
 }

@@ -19,13 +19,13 @@ const counters: readonly (readonly PartyName[])[] = [
 /** The value of a counter in place of a party that it does not look at. */
 const anyone = ''
 
-type Counted = Pick<Task, PartyName | 'projectId' | 'state'>
+type CountedTask = Pick<Task, PartyName | 'projectId' | 'state'>
 
 /** A task before and after it moved to another state or assignee. */
 interface Change {
   /** undefined: the task is new. */
-  readonly before?: Counted | undefined
-  readonly after: Counted
+  readonly before?: CountedTask | undefined
+  readonly after: CountedTask
 }
 
 const add = new RowsStatement(
@@ -48,8 +48,8 @@ const addChanges = atLast(async (tx: Transaction, changes: readonly Change[]) =>
 /** The rows that move the counters: one for each that the changes do not leave as it is. */
 function sumUp(changes: readonly Change[]): (string | number)[][] {
   // Many changes that share a commit are of the same parties.
-  const alike = new Map<string, { readonly task: Counted; total: number }>()
-  const note = (task: Counted, one: 1 | -1): void => {
+  const alike = new Map<string, { readonly task: CountedTask; total: number }>()
+  const note = (task: CountedTask, one: 1 | -1): void => {
     const name = `${task.agentId} ${task.assigneeId} ${task.originatorId} ${task.projectId} ${task.state}`
     const known = alike.get(name)
     if (known) known.total += one

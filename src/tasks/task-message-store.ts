@@ -1,7 +1,7 @@
 import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { limited, p, sql, statement } from '../storage/statement.ts'
-import type { Encoded } from './encoded.ts'
+import type { EncodedPart } from './encoded.ts'
 import type { A2aMessage, Task } from './task.ts'
 
 /** A message as it is stored: JSON. */
@@ -39,7 +39,7 @@ const messagesAt = new ListStatement<{ taskId: string }, MessageRow & { seq: num
 )
 
 /** True when the first message of a task is stored in the row of the task. */
-export function isShort({ bytes }: Encoded): boolean {
+export function isShort({ bytes }: EncodedPart): boolean {
   return bytes <= shortMax
 }
 
@@ -48,7 +48,7 @@ export async function insertTaskMessage(
   tx: Transaction,
   taskId: string,
   seq: number,
-  { text, size }: Encoded,
+  { text, size }: EncodedPart,
 ): Promise<void> {
   await tx.run(insert, { taskId, seq, message: text, size, now: tx.now })
 }

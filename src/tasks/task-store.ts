@@ -4,7 +4,7 @@ import type { Reader, Transaction } from '../storage/database.ts'
 import { ListStatement } from '../storage/list.ts'
 import { RowTable } from '../storage/row-table.ts'
 import { lateFilter, lockingStatement, p, type SQL, sql, statement } from '../storage/statement.ts'
-import type { Encoded } from './encoded.ts'
+import type { EncodedPart } from './encoded.ts'
 import { type Task, type TaskParties, taskFields } from './task.ts'
 import { countTask } from './task-count-store.ts'
 
@@ -31,12 +31,12 @@ const lockById = lockingStatement<{ id: string }, TaskRow>(
 )
 
 // The row is guarded by everything that counts changes: zero rows mean that it is not as it was read.
-type Moved = Pick<
+type TaskChange = Pick<
   Task,
   'id' | 'state' | 'reason' | 'statusMessageSeq' | 'messageCount' | 'chunkCount' | 'size' | 'expiresAt'
 >
 const move = statement<
-  Moved & { expectedVersion: number; expectedChunks: number; now: number }
+  TaskChange & { expectedVersion: number; expectedChunks: number; now: number }
 >(sql`update task set state = ${p('state')}, version = version + 1, status_message_seq = ${p('statusMessageSeq')},
     status_at = ${p('now')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, chunk_count = ${p('chunkCount')},
     size = ${p('size')}, expires_at = ${p('expiresAt')}, updated_at = ${p('now')}
@@ -62,7 +62,7 @@ const parties = new ListStatement<object, TaskParties>(
 )
 
 /** Stores a new task, with its first message if that is short. Its other messages and its chunks are rows of their own. */
-export async function insertTask(tx: Transaction, task: Task, first?: Encoded | undefined): Promise<void> {
+export async function insertTask(tx: Transaction, task: Task, first?: EncodedPart | undefined): Promise<void> {
   const contextId = task.contextId === contextOf(task.id) ? '' : task.contextId
   const written = { firstSize: first?.size ?? null, firstMessage: first?.text ?? null }
   await tx.run(insert, { ...written, ...tasks.toRow(task), contextId })
@@ -107,14 +107,14 @@ export async function assignTaskRow(tx: Transaction, before: Task, assigneeId: s
 }
 
 /** Counts a message that leaves the state as it is. False: the row has changed since it was read. */
-export async function updateMessageCount(tx: Transaction, before: Task, { size }: Encoded): Promise<boolean> {
+export async function updateMessageCount(tx: Transaction, before: Task, { size }: EncodedPart): Promise<boolean> {
   const { id, version: expectedVersion, messageCount } = before
   const counted = { id, expectedVersion, messageCount: messageCount + 1, added: size, now: tx.now }
   return (await tx.run(countMessage, counted)) > 0
 }
 
 /** Counts a chunk. The version stays: a harness that streams an artifact keeps the version it knows. */
-export async function updateChunkCount(tx: Transaction, before: Task, { size }: Encoded): Promise<void> {
+export async function updateChunkCount(tx: Transaction, before: Task, { size }: EncodedPart): Promise<void> {
   await tx.run(countChunk, { id: before.id, chunkCount: before.chunkCount + 1, added: size, now: tx.now })
 }
 

@@ -8,7 +8,7 @@ import type { TaskState } from '../words/task-states.ts'
 import { type NewChunk, withChunks } from './artifact.ts'
 import { insertChunk } from './artifact-store.ts'
 import type { TaskContext } from './context.ts'
-import type { Encoded } from './encoded.ts'
+import type { EncodedPart } from './encoded.ts'
 import { isSettled, requireMove } from './state.ts'
 import type { Task } from './task.ts'
 import { artifactAdded, projectsOf, stateChanged } from './task-events.ts'
@@ -23,7 +23,7 @@ export interface Transition {
   /** The id of that agent, or `operator`; absent for the gateway. */
   readonly actorId?: string | undefined
   /** Joins the history. It is the task's status message, unless it came as mail. */
-  readonly message?: Encoded | undefined
+  readonly message?: EncodedPart | undefined
   /** Checked by `prepareChunks`. */
   readonly artifacts?: readonly NewChunk[] | undefined
   /** Why the gateway moves the task by its own decision. */
@@ -103,7 +103,7 @@ export async function addMessage(
   tx: Transaction,
   context: Pick<TaskContext, 'append'>,
   task: Task,
-  { message, mail }: { readonly message: Encoded; readonly mail: NewEvent },
+  { message, mail }: { readonly message: EncodedPart; readonly mail: NewEvent },
 ): Promise<Task> {
   if (!(await updateMessageCount(tx, task, message))) throw await staleTask(tx, task)
   const next = { ...withMessage(task, message), version: task.version + 1, updatedAt: tx.now }
@@ -114,7 +114,7 @@ export async function addMessage(
 
 const isNew = (task: Task): boolean => task.version === 0
 
-function withMessage(task: Task, message: Encoded): Task {
+function withMessage(task: Task, message: EncodedPart): Task {
   return { ...task, messageCount: task.messageCount + 1, size: task.size + message.size }
 }
 

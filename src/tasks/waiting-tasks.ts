@@ -4,7 +4,7 @@ import type { TaskState } from '../words/task-states.ts'
 import type { Task } from './task.ts'
 import { partsByHandOver, type TaskRow, taskColumns, taskFromRow } from './task-store.ts'
 
-interface Waiting {
+interface WaitingQuery {
   readonly state: TaskState
   /** Only tasks that are in the state since this instant or before, ms since the epoch. */
   readonly until: number
@@ -12,7 +12,7 @@ interface Waiting {
   readonly limit: number
 }
 
-interface Shares extends Waiting {
+interface Shares extends WaitingQuery {
   readonly projectId: string
   /** The first and the last assignee whose tasks are read. */
   readonly first: string
@@ -52,7 +52,7 @@ function shareOf(part: SQL): SQL {
 const ofProject = partsByHandOver.map((part) =>
   statement<Shares & { readonly skipped: number }, TaskRow & { total: number }>(shareOf(part)),
 )
-const ofOriginator = statement<Waiting & { originatorId: string }, TaskRow>(sql`select ${taskColumns} from task
+const ofOriginator = statement<WaitingQuery & { originatorId: string }, TaskRow>(sql`select ${taskColumns} from task
   where originator_id = ${p('originatorId')} and ${inState} ${p('until')} order by status_at, id ${limited}`)
 
 /** Returns a share of the tasks of each assignee of a project that are in a state for the longest time. */
@@ -62,6 +62,6 @@ export async function listWaitingTasks(db: Reader, shares: Shares): Promise<Wait
 }
 
 /** Returns the tasks that an agent started that are in a state for the longest time. */
-export async function listWaitingOf(db: Reader, originatorId: string, waiting: Waiting): Promise<Task[]> {
+export async function listWaitingOf(db: Reader, originatorId: string, waiting: WaitingQuery): Promise<Task[]> {
   return (await db.all(ofOriginator, { ...waiting, originatorId })).map(taskFromRow)
 }

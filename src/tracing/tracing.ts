@@ -73,7 +73,7 @@ export async function openTracing({ endpoint, version, onLost }: TracingOptions)
         },
       }
     },
-    // Sends what is left. It rejects where that is lost, which `onLost` has heard.
+    // Sends what is left. It rejects where that is lost, which was reported to `onLost`.
     [Symbol.asyncDispose]: () => provider.shutdown().catch(() => {}),
   }
 }

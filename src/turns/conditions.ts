@@ -12,7 +12,7 @@ export const bootMs = ({ gate }: Facts): number => gate.settings.bootTimeoutSeco
 export const lastSession = ({ session, former }: Facts) => session ?? former
 
 /**
- * A question stays open, and a draft stays, until something else is reported: a hook says it once. It outlives a session that fell silent. A
+ * A question stays open, and a draft stays, until something else is reported: a hook reports it once. It outlives a session that fell silent. A
  * turn with an id stays open for a while; any other report grows old soon.
  */
 export function stateOf({ session, former, now, gate }: Facts): string {

@@ -81,5 +81,5 @@ export function lastActOf({ acts }: Pick<Recovery, 'acts'>): number {
 }
 
 export const hourMs = 3_600_000
-/** An account of a bridge that is older says nothing about today. */
+/** An account of a bridge that is older proves nothing about today. */
 export const accountStaleMs = 2 * 60_000

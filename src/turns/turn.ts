@@ -6,10 +6,10 @@ import { int, json, type NounOf, nullable, text, word } from '../storage/columns
 import type { ReachedCap } from './facts.ts'
 import type { Act } from './rule.ts'
 
-/** The end of a turn, as far as its program says it. */
+/** The end of a turn, as far as its program reports it. */
 export const turnOutcomes = ['completed', 'failed', 'held', 'unknown'] as const
 export type TurnOutcome = (typeof turnOutcomes)[number]
-/** The end of a turn that a cap did not let begin. The gateway alone says it. */
+/** The end of a turn that a cap did not let begin. The gateway alone reports it. */
 export const withheld = 'withheld'
 
 /** The cost of a turn, from the record of its harness: never from the words of its model. */
@@ -50,7 +50,7 @@ export const turnFields = {
   detail: nullable(text),
   /** Of one that is withheld: when it may begin. */
   endedAt: nullable(int),
-  /** Its cost, as the harness says it. */
+  /** Its cost, as the harness reports it. */
   cost: nullable(json<TurnCost>()),
 }
 /** A turn that was begun, or a process that was started, whatever its end. Instants in ms since the epoch. */

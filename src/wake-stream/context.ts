@@ -11,7 +11,7 @@ export interface WakeStreamContext extends Core {
   readonly target: ConnectingTarget
   /** In [0, 1). */
   readonly random: () => number
-  /** Puts a step of a wake down to its mail, and tells the senders. */
+  /** Records a step of a wake for its mail, and notifies the senders. */
   readonly onStep: OnStep
   /** Notifies the engine, here and on the other gateways, that a subscription has changed. */
   readonly changed: (subscriptionId: string) => void

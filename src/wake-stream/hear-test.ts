@@ -3,8 +3,8 @@ import type { WakeStep } from '../wakes/rules/wake-history.ts'
 import { higherStep, meaningOf } from '../words/receipts.ts'
 import type { Hear, WakeStream } from './wake-stream.ts'
 
-/** The words of the reader of a stream about a test wake. */
-export interface Heard {
+/** Collects what the reader of a stream reports about a test wake. */
+export interface TestListener {
   readonly hear: Hear
   /** The strongest step; undefined: none. */
   readonly strongest: WakeStep | undefined
@@ -14,7 +14,7 @@ export interface Heard {
 
 /** How long a test waits for its reader: a reader of a session may have to wait for a turn. Shorter than the time-outs of proxies. */
 const waitMs = { session: 50_000, other: 10_000 } as const
-/** How long after `delivered` a reader that speaks into a session may say that a turn began. */
+/** How long after `delivered` a reader that speaks into a session may report that a turn began. */
 const afterDeliveredMs = 10_000
 
 const speaksIntoSession = ({ capabilities }: WakeStream): boolean =>
@@ -25,8 +25,8 @@ export function testWaitMs(stream: WakeStream): number {
   return speaksIntoSession(stream) ? waitMs.session : waitMs.other
 }
 
-/** Listens to what the reader of a stream says about a test wake, until the signal aborts. */
-export function hearTest(clock: Clock, stream: WakeStream, signal: AbortSignal): Heard {
+/** Listens to what the reader of a stream reports about a test wake, until the signal aborts. */
+export function hearTest(clock: Clock, stream: WakeStream, signal: AbortSignal): TestListener {
   let strongest: WakeStep | undefined
   let enough: (heard: 'heard') => void = () => {}
   const isEnough = new Promise<'heard'>((resolve) => {
@@ -46,7 +46,7 @@ export function hearTest(clock: Clock, stream: WakeStream, signal: AbortSignal):
   }
 }
 
-/** Says what went wrong with a test wake, in a word; null: nothing. Pure. */
+/** Returns what went wrong with a test wake, in a word; null: nothing. Pure. */
 export function testError(end: 'heard' | 'timeout' | 'closed', strongest: WakeStep | undefined): string | null {
   if (strongest === undefined || end === 'closed') return end === 'heard' ? null : end
   const { step } = strongest
@@ -54,7 +54,7 @@ export function testError(end: 'heard' | 'timeout' | 'closed', strongest: WakeSt
     case 'delivered':
       return null
     case 'open':
-      // `written` is heard to the end where nothing more will be known.
+      // `written` is enough where nothing more will be known.
       return end === 'heard' ? null : step === 'held' ? 'held' : 'timeout'
     case 'failed':
     case 'unfit':

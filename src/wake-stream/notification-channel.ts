@@ -10,8 +10,8 @@ import { attemptSince, tryWake } from './try-wake.ts'
 const writeMaxMs = 10_000
 
 /**
- * `mcp-notifications`: the wake is written to the stream of an MCP session, and that is all that is ever known of it: no harness says
- * that it has read a notification. So its record says `written`, and mail in it waits on. Source: S1-22, D14.
+ * `mcp-notifications`: the wake is written to the stream of an MCP session, and that is all that is ever known of it: no harness reports
+ * that it has read a notification. So its outcome is `written`, and mail in it waits on. Source: S1-22, D14.
  */
 export function createNotificationChannel(
   { clock, attempts: lines }: Pick<Core, 'clock'> & { readonly attempts: AttemptLog },

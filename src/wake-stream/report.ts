@@ -56,7 +56,7 @@ export async function reportReceipts(
 type Outcome = RecordedReceipt['outcome']
 
 /**
- * Records what is said of wakes of the caller that are on record. Returns their outcomes after each receipt, by event id. All are looked
+ * Records what is reported of wakes of the caller that are on record. Returns their outcomes after each receipt, by event id. All are looked
  * up before the transaction: a report that names none of them writes nothing, and no writer waits for it.
  */
 async function recordKnown(
@@ -82,7 +82,7 @@ async function recordKnown(
   })
 }
 
-/** Records what is said of one wake, in order. Returns its outcome after each receipt. */
+/** Records the receipts of one wake, in order. Returns its outcome after each receipt. */
 async function recordAll(
   context: WakeStreamContext,
   tx: Transaction,

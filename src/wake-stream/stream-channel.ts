@@ -17,7 +17,7 @@ import type { WakeStreams } from './streams.ts'
 import { attemptSince, tryWake } from './try-wake.ts'
 
 /**
- * `bridge-daemon`: the wake is written to a stream that its reader has opened, and is delivered when the reader says so. A wake
+ * `bridge-daemon`: the wake is written to a stream that its reader has opened, and is delivered when the reader reports so. A wake
  * without a receipt is written again to the next stream, under the same `eventId`.
  */
 export function createStreamChannel(
@@ -39,7 +39,7 @@ export function createStreamChannel(
         if (streams.of(id)) continue
         break
       }
-      // Kept before each write: from then on a receipt counts, whatever the clock says.
+      // Kept before each write: from then on a receipt counts, whatever the clock shows.
       if (!(await order.keep(attempts))) break
       const receipt = await order.waitFor(stream.send(emission.eventId, signed))
       if (receipt === undefined) {

@@ -1,7 +1,7 @@
 import { Problem } from '../errors.ts'
 import { type Clock, sleep } from '../lib/clock.ts'
 import type { Attempt, SignedWake, TestOrder } from '../wakes/channel.ts'
-import type { Heard } from './hear-test.ts'
+import type { TestListener } from './hear-test.ts'
 import type { WakeStreams } from './streams.ts'
 import type { Receipt, WakeStream } from './wake-stream.ts'
 
@@ -14,14 +14,14 @@ interface Try {
   /** How long it waits at most, in ms. */
   readonly waitMs: (stream: WakeStream) => number
   /** Listens to the steps that the reader reports, until the signal aborts. Absent: its reader reports none. */
-  readonly listen?: (stream: WakeStream, signal: AbortSignal) => Heard
+  readonly listen?: (stream: WakeStream, signal: AbortSignal) => TestListener
 }
 
-/** How the wait for a test wake ended, and what was heard. */
+/** How the wait for a test wake ended, and what was reported. */
 interface TriedWake {
   readonly startedAt: number
   readonly end: 'written' | 'heard' | 'timeout' | 'closed'
-  readonly heard: Heard | undefined
+  readonly heard: TestListener | undefined
   readonly waitedMaxMs: number
 }
 

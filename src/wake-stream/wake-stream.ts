@@ -15,7 +15,7 @@ export type Hear = (said: WakeStep, outcome: DeliveryOutcome) => void
 export interface StreamReader {
   /** Writes a wake. Where a reader gives no receipts, resolves with whether its connection took the bytes. */
   write(eventId: string, wake: SignedWake): Promise<boolean> | undefined
-  /** Says that a subscription is no longer sent for on this stream, and why. */
+  /** Reports that a subscription is no longer sent for on this stream, and why. */
   release(subscriptionId: string, reason: ReleaseReason): void
   /** Ends the stream. */
   end(): void

@@ -103,7 +103,7 @@ function factsOf({ subscription, emission }: Order, attempt: Attempt): AttemptFa
   }
 }
 
-/** A webhook answers with a status. The reader of a stream has none: it arrived, or it says what is wrong. */
+/** A webhook answers with a status. The reader of a stream has none: it arrived, or it reports what is wrong. */
 function isArrival({ status, error }: Attempt): boolean {
   return error === null && (status === null || (status >= 200 && status < 300))
 }

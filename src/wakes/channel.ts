@@ -85,7 +85,7 @@ export interface SignedWake {
 export type SignWake = (order: Omit<TestOrder<WakeSubscription>, 'signal'>) => () => SignedWake
 
 /**
- * `delivered`: a receiver took it. `written`: it was written to a connection, and nothing more is ever known of it. `failed`: there are no attempts left. `rejected`: the receiver says that no retry will help.
+ * `delivered`: a receiver took it. `written`: it was written to a connection, and nothing more is ever known of it. `failed`: there are no attempts left. `rejected`: the receiver reports that no retry will help.
  * `stopped`: the gateway stops or another run took over; nothing is decided.
  */
 export type DeliveryResult = {

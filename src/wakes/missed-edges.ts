@@ -17,7 +17,7 @@ const everyMs = 60_000
 const pageMax = 100
 
 /**
- * Finds what presence held and no longer holds although no report said so: the last report has become old, or an event was appended
+ * Finds what presence held and no longer holds without any report of it: the last report has become old, or an event was appended
  * while its report was on the way. Source: S1-10…S1-13.
  */
 export function missedEdgeSweep({ db, clock, changed }: MissedEdgeContext): Sweep {

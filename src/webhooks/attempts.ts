@@ -101,7 +101,7 @@ async function tryUntilDecided(
 
 const stopped = (attempts: readonly Attempt[]): DeliveryResult => ({ outcome: 'stopped', reason: null, attempts })
 
-type Tried = { attempt: Attempt; outcome: AttemptOutcome }
+type AttemptResult = { attempt: Attempt; outcome: AttemptOutcome }
 
 /** The wait, before jitter, of an attempt whose name look-up, or whose body, found no place. */
 const putOffMs = 2_000
@@ -111,7 +111,7 @@ function tryWithPlace(
   tools: WebhookTools,
   order: DeliveryOrder,
   buildRequest: BuildRequest,
-): Promise<Tried | 'no-room' | undefined> {
+): Promise<AttemptResult | 'no-room' | undefined> {
   const { subscription, signal } = order
   const attempt = (place: Ticket) => tryInPlace(tools, place, subscription, buildRequest, signal)
   const entering = tools.gate.enter(subscription, originOf(subscription), signal)
@@ -138,7 +138,7 @@ export async function tryInPlace(
   subscription: Subscription,
   buildRequest: BuildRequest,
   signal: AbortSignal,
-): Promise<Tried | 'no-room'> {
+): Promise<AttemptResult | 'no-room'> {
   const { clock, timeoutMs } = tools
   let prompt = true
   let done: WebhookRequest['done']
@@ -173,7 +173,7 @@ export function originOf({ target: { url = '' } }: Subscription): string {
   return path < 0 ? url : url.slice(0, path)
 }
 
-function answered(answer: OutboundResponse, startedAt: number): Tried {
+function answered(answer: OutboundResponse, startedAt: number): AttemptResult {
   const { status, retryAfter, durationMs, bodySnippet, isPublic, fault } = answer
   const detail = fault === undefined ? {} : { detail: fault }
   const attempt: Attempt = { at: isoTime(startedAt), status, durationMs, error: null, ...detail }
@@ -188,7 +188,7 @@ function triedInVain(
   subscription: Subscription,
   error: unknown,
   startedAt: number,
-): Tried | 'no-room' {
+): AttemptResult | 'no-room' {
   const failure = error instanceof OutboundError ? error : new OutboundError('network', 'the exchange failed', error)
   const { kind } = failure
   if (kind === 'busy') return 'no-room'

@@ -54,7 +54,7 @@ const errorRules = {
   tls: { rule: 'retry', reason: 'tls' },
   'no-http': { rule: 'retry', reason: 'no-http' },
   network: { rule: 'retry', reason: 'network' },
-  // We stopped it ourselves, so it says nothing about the receiver.
+  // We stopped it ourselves, so it proves nothing about the receiver.
   aborted: { rule: 'again', reason: 'aborted' },
   busy: { rule: 'again', reason: 'busy' },
 } as const satisfies Record<OutboundErrorKind, { rule: Rule; reason: string }>

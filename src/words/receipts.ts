@@ -1,4 +1,4 @@
-/** The reports of the reader of a stream about a wake, the weakest first, then the ends. A receipt never says more than was proven. */
+/** The reports of the reader of a stream about a wake, the weakest first, then the ends. A receipt never reports more than was proven. */
 export const receiptSteps = [
   'accepted',
   'routed',
@@ -21,7 +21,7 @@ export type ReceiptStep = (typeof receiptSteps)[number]
 
 /**
  * The meaning of a step for its wake. `open`: nothing is decided. `delivered`: the cursor passes it. `failed`: it is tried again, and
- * counts against the receiver. `unfit`: it has failed, and says nothing about the receiver.
+ * counts against the receiver. `unfit`: it has failed, and proves nothing about the receiver.
  */
 type Meaning = 'open' | 'delivered' | 'failed' | 'unfit'
 
@@ -53,7 +53,7 @@ export function higherStep(known: ReceiptStep | null, reported: ReceiptStep): Re
   return receiptSteps.indexOf(reported) > receiptSteps.indexOf(known) ? reported : known
 }
 
-/** True when a step says that bytes, or more, have arrived. Pure. */
+/** True when a step proves that bytes, or more, have arrived. Pure. */
 export function isArrival(step: ReceiptStep | null | undefined): boolean {
   return step !== null && step !== undefined && (step === 'written' || meaningOf(step) === 'delivered')
 }

@@ -22,12 +22,12 @@ export class PreparedKey {
     return this.#neo.sign('', body, 'hex')
   }
 
-  standardSignature({ eventId, timestampSeconds, body }: Sent): string {
+  standardSignature({ eventId, timestampSeconds, body }: BodyToSign): string {
     return `v1,${this.#standard.sign(`${eventId}.${timestampSeconds}.`, body, 'base64')}`
   }
 }
 
-interface Sent {
+interface BodyToSign {
   /** The exact bytes that are sent. */
   readonly body: Buffer | string
   readonly eventId: string
@@ -35,7 +35,7 @@ interface Sent {
   readonly timestampSeconds: number
 }
 
-interface WakeToSign extends Sent {
+interface WakeToSign extends BodyToSign {
   readonly subscriptionId: string
   /** The former keys only while their rotations' overlaps last, the newest first. */
   readonly keys: readonly [current: PreparedKey | string, ...former: (PreparedKey | string)[]]
@@ -62,7 +62,7 @@ export function signHeaders(wake: WakeToSign): Record<string, string> {
 const prepared = (key: PreparedKey | string): PreparedKey => (typeof key === 'string' ? new PreparedKey(key) : key)
 
 /** Returns the headers of Standard Webhooks 1.0; without a key only id and time. */
-export function standardHeaders(sent: Sent, key?: PreparedKey): Record<string, string> {
+export function standardHeaders(sent: BodyToSign, key?: PreparedKey): Record<string, string> {
   return {
     'webhook-id': sent.eventId,
     'webhook-timestamp': String(sent.timestampSeconds),

@@ -1,5 +1,5 @@
 import { a2aOperations } from '../../src/fronts/access/a2a-operations.ts'
-import type { Audited, Operation, OperatorReach, Reach } from '../../src/fronts/access/operation.ts'
+import type { AuditRule, Operation, OperatorReach, Reach } from '../../src/fronts/access/operation.ts'
 import { publicRoutes } from '../../src/fronts/access/public-routes.ts'
 import { metricsOperation } from '../../src/fronts/http/metrics.ts'
 import { mcpOperations } from '../../src/fronts/mcp/http/mcp-table.ts'
@@ -20,7 +20,7 @@ const operators: Record<OperatorReach, string> = {
   own: 'on its own resources',
   never: 'no',
 }
-const audits: Record<Audited, string> = {
+const audits: Record<AuditRule, string> = {
   first: 'before the answer',
   soon: 'within 100 ms',
   operator: 'of an operator',

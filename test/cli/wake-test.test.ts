@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { routeEvidence, type Tried } from '../../src/cli/wake-test/evidence.ts'
+import { routeEvidence, type SubscriptionFacts } from '../../src/cli/wake-test/evidence.ts'
 import { atTestEnd } from '../support/ends.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -89,7 +89,9 @@ describe('rouse wake test', () => {
 
 const sentAt = '2026-04-26T10:00:00.000Z'
 const attempt = { at: sentAt, durationMs: 1 }
-const tried = (fields: Partial<Tried> & { target?: string; status?: string; reason?: string }): Tried => ({
+const tried = (
+  fields: Partial<SubscriptionFacts> & { target?: string; status?: string; reason?: string },
+): SubscriptionFacts => ({
   subscription: {
     subscriptionId: 'WAKE_SUB:1',
     harnessTarget: (fields.target ?? 'a2a-webhook') as 'a2a-webhook',

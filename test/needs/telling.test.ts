@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { NeedKind } from '../../src/needs/need.ts'
-import { nextStep, quietMs, type Told } from '../../src/needs/telling.ts'
+import { type NeedNotice, nextStep, quietMs } from '../../src/needs/telling.ts'
 
 const now = Date.parse('2026-04-26T10:00:00.000Z')
 const minute = 60_000
-const told = (fields: Partial<Told> = {}): Told => ({
+const told = (fields: Partial<NeedNotice> = {}): NeedNotice => ({
   id: 'x',
   kind: 'failing',
   agent: '@donna',
@@ -17,8 +17,8 @@ const snoozed = { snoozedUntil: now + minute }
 const closed = { isOpen: false }
 const long = { toldAt: now - quietMs }
 
-const cases: readonly [string, Told | undefined, NeedKind | undefined, string][] = [
-  ['something new is told', undefined, 'input', 'tell'],
+const cases: readonly [string, NeedNotice | undefined, NeedKind | undefined, string][] = [
+  ['something new is told', undefined, 'input', 'raise'],
   ['nothing, and nothing before', undefined, undefined, 'wait'],
   ['what was told and still waits is not told again', told(), 'failing', 'wait'],
   ['however long it waits', told({ toldAt: 0 }), 'failing', 'wait'],
@@ -28,25 +28,25 @@ const cases: readonly [string, Told | undefined, NeedKind | undefined, string][]
     'failing',
     'wait',
   ],
-  ['what becomes worse is told', told(), 'degraded', 'tell'],
+  ['what becomes worse is told', told(), 'degraded', 'raise'],
   ['what becomes better is not over', told({ kind: 'degraded' }), 'failing', 'wait'],
   ['what is over is told', told(), undefined, 'clear'],
   ['a receiver that fails again soon is not told', told(closed), 'failing', 'wait'],
-  ['but told when that lasts', told({ ...closed, ...long }), 'failing', 'tell'],
-  ['and told when it becomes worse', told(closed), 'degraded', 'tell'],
+  ['but told when that lasts', told({ ...closed, ...long }), 'failing', 'raise'],
+  ['and told when it becomes worse', told(closed), 'degraded', 'raise'],
   [
     'a degraded one that comes and goes is not told each time',
     told({ ...closed, kind: 'degraded' }),
     'degraded',
     'wait',
   ],
-  ['a question is told however soon it comes', told({ ...closed, kind: 'approval' }), 'approval', 'tell'],
+  ['a question is told however soon it comes', told({ ...closed, kind: 'approval' }), 'approval', 'raise'],
   ['the quiet after a trouble is remembered', told(closed), undefined, 'wait'],
   ['and forgotten later', told({ ...closed, ...long }), undefined, 'forget'],
   ['a question that was answered is forgotten', told({ ...closed, kind: 'input' }), undefined, 'forget'],
   ['what was put off is not told', told({ ...closed, ...long, ...snoozed }), 'failing', 'wait'],
-  ['unless it becomes worse', told(snoozed), 'degraded', 'tell'],
-  ['when it is put off no more, it is told again', told({ snoozedUntil: now - 1 }), 'failing', 'tell'],
+  ['unless it becomes worse', told(snoozed), 'degraded', 'raise'],
+  ['when it is put off no more, it is told again', told({ snoozedUntil: now - 1 }), 'failing', 'raise'],
   ['that it is over is told also while it is put off', told(snoozed), undefined, 'clear'],
   [
     'a trouble that is put off stays so when it comes and goes',

@@ -3,7 +3,7 @@ import { newestLiveSession } from '../../src/registry/sessions/session-lists.ts'
 import type { Subscription } from '../../src/registry/subscriptions/subscription.ts'
 import { holdEvents } from '../../src/wakes/commit/decide-wakes.ts'
 import { readPending } from '../../src/wakes/read/pending.ts'
-import { type Held, insertHeld, listHeld, pruneHeld } from '../../src/wakes/store/held-store.ts'
+import { type HoldRecord, insertHeld, listHeld, pruneHeld } from '../../src/wakes/store/held-store.ts'
 import { beat, begin, say } from '../sessions/sessions.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
@@ -166,7 +166,7 @@ test('an immediate event on a route with its own rules needs no query', async ()
     const spies = [vi.spyOn(tx, 'get'), vi.spyOn(tx, 'all'), vi.spyOn(tx, 'run')]
     for (const harnessTarget of ['a2a-webhook', 'mcp-notifications'] as const) {
       const events = [messageSent(1), messageSent(2)]
-      const held: Held[] = []
+      const held: HoldRecord[] = []
       expect(await holdEvents(tx, subscriptionOf({ harnessTarget }), events, held)).toEqual(events)
       expect(held).toEqual([])
     }
@@ -179,7 +179,7 @@ test('what is held for hundreds of subscriptions is written in a few statements,
   const ids = Array.from({ length: 200 }, (_, index) => `WAKE_SUB:${index + 1}`)
   await engine.add(ids.map((id) => ({ id, harnessTarget: 'a2a-webhook' })))
   const logId = await engine.append()
-  const heldFor = (reason: 'own_act' | 'silent'): Held[] =>
+  const heldFor = (reason: 'own_act' | 'silent'): HoldRecord[] =>
     ids.map((subscriptionId) => ({
       subscriptionId,
       event: { projectId: 'default', logId },

@@ -24,7 +24,7 @@ interface RecentTurns {
 }
 
 /** A wake that may not begin a turn yet. */
-export interface Guarded {
+export interface GuardVerdict {
   readonly reason: string
   /** ms since the epoch; infinite: when a person has acted */
   readonly mayAt: number
@@ -49,7 +49,7 @@ export function guard(
   limits: TurnLimits,
   { turns: given, ofBridge }: RecentTurns,
   now: number,
-): Guarded | undefined {
+): GuardVerdict | undefined {
   const { turnsAnHour, wakesFromOneAgentAnHour: ofOne, maxTurnsAMinute } = limits
   const turns = given.filter(({ at }) => at + hourMs > now)
   const of = (sender: string) => turns.filter((turn) => turn.senders.includes(sender))
@@ -78,12 +78,12 @@ export function guard(
   // The one that lasts longest.
   return found.sort((one, other) => other.mayAt - one.mayAt)[0]
 
-  function exceeded(at: number | undefined, windowMs: number, reason: string): Guarded | undefined {
+  function exceeded(at: number | undefined, windowMs: number, reason: string): GuardVerdict | undefined {
     if (at === undefined || at + windowMs <= now) return undefined
     return { reason, mayAt: at + windowMs }
   }
 
-  function ofSender(at: number | undefined, reason: string): Guarded | undefined {
+  function ofSender(at: number | undefined, reason: string): GuardVerdict | undefined {
     const limit = at === Number.POSITIVE_INFINITY ? undefined : exceeded(at, hourMs, reason)
     return limit && { ...limit, isOfSender: true }
   }

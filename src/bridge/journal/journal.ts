@@ -146,7 +146,7 @@ export class Journal implements Disposable {
     this.#file.run(sql.saveSubscription, { agent, trigger, subscriptionId })
   }
 
-  /** Notes that the process of a session runs here: another machine says nothing about it. */
+  /** Notes that the process of a session runs here: another machine proves nothing about it. */
   saveSeen(agent: string, session: sql.SeenSession): void {
     this.#file.run(sql.saveSeen, { agent, ...session })
   }

@@ -1,7 +1,7 @@
 import type { StateFile } from '../../storage/state-file.ts'
 import { p, type SQL, sql, statement } from '../../storage/statement.ts'
 
-/** How a start has ended, as the gateway hears it. */
+/** How a start has ended, as it is reported to the gateway. */
 type StartOutcome = 'started' | 'failed' | 'refused'
 
 /** A process that this bridge was to start for an agent. Instants in ms since the epoch. */
@@ -21,7 +21,7 @@ export interface StartRecord {
   readonly start: string | null
   readonly outcome: StartOutcome | null
   readonly detail: string
-  /** When the gateway heard of the outcome. */
+  /** When the outcome was reported to the gateway. */
   readonly reportedAt: number | null
   /** When it was seen that it runs no more. */
   readonly endedAt: number | null

@@ -17,7 +17,7 @@ interface AttachOptions {
   readonly take: (wake: OutgoingWake) => void | Promise<void>
   /** Called when the bridge has the answer that the wake was taken. */
   readonly onTaken?: (wake: OutgoingWake) => void
-  /** Ends it, when what was said is written. */
+  /** Ends it, when every message is written. */
   readonly signal: AbortSignal
   readonly clock?: Clock
 }
@@ -37,7 +37,7 @@ export class BridgeAttachment {
   #client: Omit<MessageOf<'attach'>, 'type'>
   #socket: Socket | undefined
   #isAttached = false
-  /** The bridge reads what is said from now on after the `attach`. */
+  /** The bridge reads what is sent from now on after the `attach`. */
   #hasSaidAttach = false
 
   constructor(options: AttachOptions) {
@@ -59,7 +59,7 @@ export class BridgeAttachment {
     if (this.#hasSaidAttach) this.#say({ type: 'change', ...changes })
   }
 
-  /** Says what became of a wake, where a bridge runs. */
+  /** Reports what became of a wake, where a bridge runs. */
   report(report: Omit<MessageOf<'report'>, 'type'>): void {
     if (this.#hasSaidAttach) this.#say({ type: 'report', ...report })
   }
@@ -126,7 +126,7 @@ export class BridgeAttachment {
     if (message.type === 'ask') this.#answer(message.wakeId)
   }
 
-  /** A client that has forgotten some wakes says nothing of those that it does not know. */
+  /** A client that has forgotten some wakes reports nothing of those that it does not know. */
   #answer(wakeId: string): void {
     const hasWake = this.#taken.has(wakeId)
     if (hasWake || !this.#hasForgotten) this.#say({ type: 'answer', wakeId, hasWake })

@@ -4,7 +4,7 @@ import { type AttachedClient, WakeDeclined } from './clients.ts'
 import type { MessageOf } from './messages.ts'
 import { type BridgeMessage, localLimits } from './protocol.ts'
 
-interface Sending {
+interface PendingSend {
   readonly sent: Promise<void>
   readonly settle: (failure?: Error) => void
 }
@@ -15,7 +15,7 @@ export class AttachedConnection {
   #isGone = false
   readonly #write: (message: BridgeMessage) => void
   readonly #clock: Clock
-  readonly #sending = new Map<string, Sending>()
+  readonly #sending = new Map<string, PendingSend>()
   readonly #asking = new Map<string, (hasWake: boolean | undefined) => void>()
 
   constructor({ type: _type, ...client }: MessageOf<'attach'>, write: (message: BridgeMessage) => void, clock: Clock) {
@@ -28,7 +28,7 @@ export class AttachedConnection {
     return this.#client.harness
   }
 
-  /** True when it has said that it does not listen any more. */
+  /** True when it has reported that it does not listen any more. */
   get isOver(): boolean {
     return this.#client.until !== undefined && Date.parse(this.#client.until) <= this.#clock.now()
   }
@@ -82,7 +82,7 @@ export class AttachedConnection {
     const open = this.#sending.get(id)
     if (open) return open.sent
     if (this.#isGone) return Promise.reject(new WakeDeclined('it is gone'))
-    let settle: Sending['settle'] = () => {}
+    let settle: PendingSend['settle'] = () => {}
     const sent = new Promise<void>((resolve, reject) => {
       const cancel = this.#clock.after(localLimits.takenMs, () =>
         settle(new Error(`It has not said within ${localLimits.takenMs / 1000} s that it has the wake.`)),

@@ -8,7 +8,7 @@ import { lineOf } from './protocol.ts'
 const callMaxMs = 300
 
 /**
- * Tells the bridge of this user one thing. Resolves with whether it could be said; without a bridge at once. Never rejects. It loads no
+ * Sends the bridge of this user one message. Resolves with whether it could be sent; without a bridge at once. Never rejects. It loads no
  * schema: it is in `rouse hook`, which runs at each event of a harness.
  */
 export async function callBridge(env: Io['env'], message: ClientMessage, timeoutMs = callMaxMs): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { ReceiptStep } from '../../words/receipts.ts'
 import type { OutgoingWake } from '../wake-text.ts'
 import type { ProofState } from './protocol.ts'
 
-/** A client has said that it does not take a wake: it is not in its harness. */
+/** A client has reported that it does not take a wake: it is not in its harness. */
 export class WakeDeclined extends Error {}
 
 /**
@@ -18,7 +18,7 @@ export interface AttachedClient {
   readonly process?: { readonly pid: number; readonly startedAt?: string }
   /** `monitor`, `rewake`, `extension`, `plugin`, `proxy` */
   readonly route: string
-  /** Absent: it does not say. */
+  /** Absent: it does not report it. */
   readonly state?: PresenceState
   /** Its vendor has refused it, and it tries again then, ms since the epoch. */
   readonly retry?: { readonly message: string; readonly next: number }
@@ -27,7 +27,7 @@ export interface AttachedClient {
   readonly until?: string
   /** Its process: the same after a bridge was started again. Absent: it answers no questions. */
   readonly instance?: string
-  /** True when it has taken a wake, since its process began. undefined: it does not say. Never rejects. */
+  /** True when it has taken a wake, since its process began. undefined: it does not report it. Never rejects. */
   hasTaken(wakeId: string): Promise<boolean | undefined>
   /** Resolves when the client has confirmed the wake. Errors: `WakeDeclined`; any other error: the client has ended or does not answer, and may have it. */
   send(wake: OutgoingWake): Promise<void>
@@ -52,7 +52,7 @@ export interface ReportedConversation {
   readonly process?: { readonly pid: number; readonly startedAt?: string }
   /** The event: `UserPromptSubmit`. */
   readonly event: string
-  /** Since the last event that says it. */
+  /** Since the last event that reports it. */
   readonly state?: PresenceState
   readonly activeTurnId?: string
   /** As the harness calls it: `plan`, `bypassPermissions`. */
@@ -65,7 +65,7 @@ export interface ReportedConversation {
 export interface LocalClients {
   /** Those that listen now, the newest first. */
   attached(harness: string): readonly AttachedClient[]
-  /** The conversations whose hooks have called and that have not ended, the newest first. A harness that was killed tells no end. */
+  /** The conversations whose hooks have called and that have not ended, the newest first. A harness that was killed reports no end. */
   reportedConversations(harness: string): readonly ReportedConversation[]
   /** Calls back when a client of a harness comes, goes or changes its state, and when a hook has called. Returns what ends that. */
   onChange(harness: string, changed: () => void): () => void
@@ -89,7 +89,7 @@ export interface LocalServerOptions {
   readonly env: Io['env']
   /** Returns the answer to a client that sends `{"type":"status"}`, as one line of JSON (`askStatus` in `local/ask-bridge.ts`). */
   readonly status: () => Promise<object>
-  /** Begins the proof of a recipe, or says how it stands. `agent`: `@donna`, or the name of a profile. */
+  /** Begins the proof of a recipe, or reports how it stands. `agent`: `@donna`, or the name of a profile. */
   readonly prove: (agent: string, run: string) => Promise<ProofState>
   /** A line for the user. */
   readonly note: (text: string) => void

@@ -124,7 +124,7 @@ export class LocalConnection {
     this.#cancelTimer = this.#clock.after(localLimits.pingMs, () => this.#ping())
   }
 
-  /** A client that has not attached says one thing, and ends. */
+  /** A client that has not attached sends one message, and ends. */
   #expire(): void {
     this.#refuse(`No complete line within ${localLimits.firstLineMs / 1000} s.`)
   }

@@ -57,7 +57,7 @@ const taken = z.object({ type: z.literal('taken'), wakeId })
 /** It does not take the wake. */
 const declined = z.object({ type: z.literal('declined'), wakeId, reason: oneLine(500) })
 
-/** The answer of the process about a wake: `hasWake` says if it has taken it. */
+/** The answer of the process about a wake: `hasWake`: true when it has taken it. */
 const answer = z.object({ type: z.literal('answer'), wakeId, hasWake: z.boolean() })
 
 /** The outcome of a wake, and its proof. */
@@ -70,7 +70,7 @@ const report = z.object({
   turnId: id.optional(),
 })
 
-/** An event of a harness: what `rouse hook` says. */
+/** An event of a harness: what `rouse hook` reports. */
 const hook = z.object({
   type: z.literal('hook'),
   harness,

@@ -7,11 +7,11 @@ export const localLimits = {
   firstLineMs: 10_000,
   /** How often the bridge asks who is attached whether it lives. */
   pingMs: 30_000,
-  /** An end that has said nothing for this long is gone. */
+  /** An end that has sent nothing for this long is gone. */
   silenceMs: 90_000,
-  /** How long a client may take to say that it has a wake. */
+  /** How long a client may take to acknowledge a wake. */
   takenMs: 10_000,
-  /** How long a client may take to say whether it has taken one. */
+  /** How long a client may take to answer whether it has taken one. */
   answerMs: 5_000,
 } as const
 

@@ -7,7 +7,7 @@ const conversationsMax = 1_000
 export class ReportedConversations {
   readonly #byKey = new Map<string, ReportedConversation>()
 
-  /** Notes an event. One without a conversation says nothing about any. */
+  /** Notes an event. One without a conversation concerns none. */
   note(hook: MessageOf<'hook'>, at: number): void {
     const { harness, conversationId } = hook
     if (conversationId === undefined) return

@@ -3,7 +3,7 @@ import type { Io } from '../../client/io.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { AdapterId, HarnessSession, LimitedAt, UsageLimit } from '../adapter.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
-import type { Guarded } from '../guards/guard.ts'
+import type { GuardVerdict } from '../guards/guard.ts'
 import type { Journal } from '../journal/journal.ts'
 import { isGone, processStart } from '../processes.ts'
 import { Proof } from '../restart/proof.ts'
@@ -64,7 +64,7 @@ export class AgentRecovery {
   }
 
   /** Why no turn may begin now, whoever wakes the agent. */
-  get parked(): Guarded | undefined {
+  get parked(): GuardVerdict | undefined {
     return this.#parking.guard
   }
 
@@ -157,7 +157,7 @@ export class AgentRecovery {
   }
 
   /**
-   * The live session of the agent. A harness that was killed says no farewell, and neither does one of a machine that was restarted: if the
+   * The live session of the agent. A harness that was killed does not report its end, and neither does one of a machine that was restarted: if the
    * process of the session has run here, and runs no more, the session is ended. That of another machine is left alone. Source: S3-6.
    */
   async #live(signal: AbortSignal): Promise<LiveSession | undefined> {

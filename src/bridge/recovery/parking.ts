@@ -1,9 +1,9 @@
 import { parkedUntil, type ShortPark } from '../../words/parking.ts'
 import type { UsageLimit } from '../adapter.ts'
-import type { Guarded } from '../guards/guard.ts'
+import type { GuardVerdict } from '../guards/guard.ts'
 import type { Parked } from './recovery-calls.ts'
 
-/** A harness that tries again and again tells each time another instant. */
+/** A harness that tries again and again reports each time another instant. */
 const sameMs = 60_000
 
 /** The limit of the harness of an agent: nothing is handed over while it lasts. Instants in ms since the epoch. Source: D50. */
@@ -20,14 +20,14 @@ export class Parking {
     this.#note = note
   }
 
-  /** The limit that the gateway has not heard of yet. */
+  /** The limit that has not been reported to the gateway yet. */
   get unsent(): UsageLimit | undefined {
     if (this.#unsent && isOver(this.#unsent, this.#now())) this.#unsent = undefined
     return this.#unsent
   }
 
   /** Why no turn may begin now; undefined: it may. */
-  get guard(): Guarded | undefined {
+  get guard(): GuardVerdict | undefined {
     if (this.#limit === undefined || isOver(this.#limit, this.#now())) return undefined
     const { until, reason, detail } = this.#limit
     const what = reason.replaceAll('-', ' ')
@@ -36,12 +36,12 @@ export class Parking {
     return { reason: why, mayAt: until ?? Number.POSITIVE_INFINITY, because: 'usage_limit' }
   }
 
-  /** Takes what an adapter says. Returns whether it is new. */
+  /** Takes the report of an adapter. Returns whether it is new. */
   limited(limit: UsageLimit): boolean {
     const now = this.#now()
     const before = this.guard && this.#limit
     const { until, short } = parkedUntil(limit.until, now, this.#short)
-    // A run that began before the park says nothing new.
+    // A run that began before the park proves nothing new.
     if (before && short) return false
     this.#short = short
     const isSame = before?.reason === limit.reason && Math.abs((before.until ?? 0) - (until ?? 0)) < sameMs
@@ -52,7 +52,7 @@ export class Parking {
     return true
   }
 
-  /** The gateway has heard of it. `isKnown`: it keeps it; otherwise it holds here alone. */
+  /** The gateway has acknowledged it. `isKnown`: it keeps it; otherwise it holds here alone. */
   sent(limit: UsageLimit, isKnown: boolean): void {
     if (this.#unsent !== limit) return
     this.#unsent = undefined

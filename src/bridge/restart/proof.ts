@@ -30,7 +30,7 @@ export class Proof {
     this.#restarts = restarts
   }
 
-  /** Begins a proof under a name that its caller has made, or says how that one stands. While one runs, no other is begun. */
+  /** Begins a proof under a name that its caller has made, or reports how that one stands. While one runs, no other is begun. */
   prove(run: string): ProofState {
     if (run === this.#run || (this.#run !== undefined && this.#state.state === 'running')) return this.#state
     this.#run = run

@@ -86,7 +86,7 @@ export class Restarts {
 
   /**
    * Settles what is on record, before anything is started: what an earlier life has left is adopted if the session of the agent speaks from
-   * it, and is ended otherwise. Then the gateway hears of what it has not heard. Errors: of the gateway; nothing may be started then.
+   * it, and is ended otherwise. Then what the gateway does not know is reported to it. Errors: of the gateway; nothing may be started then.
    */
   async settle(signal: AbortSignal): Promise<void> {
     for (const record of this.#records.open(this.#agent)) {

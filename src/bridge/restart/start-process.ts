@@ -71,7 +71,7 @@ export async function startProcess(recipe: Recipe, starting: Starting): Promise<
   return { ...started, clean: () => rmSync(go, { force: true }) }
 }
 
-interface Waiting extends StartedProcess {
+interface WaitingProcess extends StartedProcess {
   readonly begin: (prompt: string) => void
 }
 
@@ -79,7 +79,7 @@ function plainly(
   { cwd, prompt: way }: Recipe,
   argv: readonly string[],
   env: Record<string, string | undefined>,
-): Waiting {
+): WaitingProcess {
   let ending: string | undefined
   const stdio = [way === 'stdin' ? 'pipe' : 'ignore', 'ignore', 'ignore'] as const
   const child = spawn('/bin/sh', ['-c', ...argv], { cwd, env, detached: true, stdio: [...stdio] })
@@ -91,7 +91,7 @@ function plainly(
   return { pid: child.pid, ending: () => ending, begin: (prompt) => void child.stdin?.end(`${prompt}\n`) }
 }
 
-async function inTmux({ cwd }: Recipe, argv: readonly string[], { env, name }: Starting): Promise<Waiting> {
+async function inTmux({ cwd }: Recipe, argv: readonly string[], { env, name }: Starting): Promise<WaitingProcess> {
   const options = { env: { ...withoutSecrets(env), TMUX: undefined }, timeout: tmuxMaxMs, encoding: 'utf8' } as const
   const session = ['new-session', '-d', '-P', '-F', '#{pane_pid}', '-s', name, '-c', cwd]
   const command = ['tmux', ...session, '--', '/bin/sh', '-c', ...argv]

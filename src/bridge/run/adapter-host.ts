@@ -17,12 +17,12 @@ import type { LocalClients } from '../local/clients.ts'
 type Limited = (harness: AdapterId, limit: UsageLimit, at: LimitedAt) => void
 
 /** A conversation that has changed; undefined: something of the harness has. */
-export type Changed = (session: HarnessSession | undefined) => void
+export type ChangeListener = (session: HarnessSession | undefined) => void
 
 interface Hosted {
   readonly row: AdapterRow
   readonly adapter: Adapter
-  readonly listeners: Set<Changed>
+  readonly listeners: Set<ChangeListener>
   /** The last report of a watch about each conversation. */
   readonly reported: Map<string, HarnessSession>
   looking?: Promise<Probe> | undefined
@@ -98,7 +98,7 @@ export class AdapterHost implements AsyncDisposable {
   }
 
   /** Calls back when a conversation of a harness changes. Returns what ends that. */
-  onChange(id: AdapterId, changed: Changed): () => void {
+  onChange(id: AdapterId, changed: ChangeListener): () => void {
     const { listeners } = this.#of(id)
     listeners.add(changed)
     return () => void listeners.delete(changed)

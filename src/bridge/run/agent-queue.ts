@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
-import { type Guarded, guard } from '../guards/guard.ts'
+import { type GuardVerdict, guard } from '../guards/guard.ts'
 import type { Journal } from '../journal/journal.ts'
 import type { AdapterHost } from './adapter-host.ts'
 import type { Conversations } from './conversations.ts'
@@ -22,7 +22,7 @@ interface AgentQueueParts {
   readonly conversations: Conversations
   readonly watch: StepWatch
   /** Why no turn may begin now, whoever wakes the agent. */
-  readonly parked: () => Guarded | undefined
+  readonly parked: () => GuardVerdict | undefined
   /** ms since the epoch */
   readonly now: () => number
   /** A line for the user about this agent. */

@@ -65,7 +65,7 @@ export class AgentState {
     this.end('stopped', isKeyRefused(error) ? this.#needsKey() : textOf(error))
   }
 
-  /** The gateway refuses a report. Only a refused key says something about the agent. */
+  /** The gateway refuses a report. Only a refused key proves something about the agent. */
   reportRefused(error: unknown): void {
     if (isKeyRefused(error)) this.refused(error)
     else this.#parts.note(`The gateway refuses a report: ${textOf(error)}`)

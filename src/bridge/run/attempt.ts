@@ -3,7 +3,7 @@ import { type AskedTurn, askForTurn } from '../../client/wakes/turns.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import type { Reason } from '../../words/sender-view.ts'
 import type { Adapter, AdapterId, AdapterRow, HarnessSession, WakeEnd, WakeTools } from '../adapter.ts'
-import type { Guarded } from '../guards/guard.ts'
+import type { GuardVerdict } from '../guards/guard.ts'
 import type { Journal, WakeRecord } from '../journal/journal.ts'
 import { reasonOfState } from '../reason-of-state.ts'
 import type { Choice } from '../target/choose-session.ts'
@@ -28,7 +28,7 @@ export interface AttemptParts {
   /** Whose turn it would be. */
   readonly senders: readonly string[]
   /** Why no turn may begin now. */
-  readonly guard: () => Guarded | undefined
+  readonly guard: () => GuardVerdict | undefined
   /** Bounds what is awaited. */
   readonly watch: StepWatch
   /** A step on the way, with its proof. */
@@ -218,7 +218,7 @@ function overdue(
   return { step: 'expired', detail: `${heldDetail({ reason, detail })}; ${waited}` }
 }
 
-/** A receipt says no more than its harness can prove. */
+/** A receipt reports no more than its harness can prove. */
 function within(end: WakeEnd, { proves, title }: AdapterRow, by: Pick<AttemptEnd, 'by' | 'session'>): AttemptEnd {
   const isProof = end.step === 'delivered' || end.step === 'turn_started' || end.step === 'seen' || end.step === 'acked'
   if (!isProof || proves.includes(end.step)) return { ...end, ...by }

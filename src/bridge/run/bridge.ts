@@ -118,7 +118,7 @@ class Bridge {
     }
   }
 
-  /** Begins the proof of a recipe, or says how it stands. */
+  /** Begins the proof of a recipe, or reports how it stands. */
   prove(named: string, run: string): ProofState {
     const found = this.#runs.filter(({ agent: { profile } }) => [profile.identity, profile.name].includes(named))
     const failed = (detail: string): ProofState => ({ state: 'failed', detail })

@@ -3,7 +3,7 @@ import type { AdapterId, HarnessSession, LimitedAt } from '../adapter.ts'
 import type { BridgedAgent } from '../config/bridge-config.ts'
 import { type Choice, chooseSession, isWithin } from '../target/choose-session.ts'
 import { isOf, isSameConversation, type KnownSession } from '../target/same-conversation.ts'
-import type { AdapterHost, Changed } from './adapter-host.ts'
+import type { AdapterHost, ChangeListener } from './adapter-host.ts'
 import type { OwnSession } from './own-session.ts'
 
 const sessionAgeMsMax = 5 * 60_000
@@ -62,7 +62,7 @@ export class Conversations {
     return live.filter((session) => !others.some((other) => isOf(other, session)))
   }
 
-  /** True when a limit was shown to the agent: in a wake of its own, or in its conversation, as far as its last session says. */
+  /** True when a limit was shown to the agent: in a wake of its own, or in its conversation, as far as its last session reports. */
   async isLimited(harness: AdapterId, { agent, conversationId }: LimitedAt, signal: AbortSignal): Promise<boolean> {
     const { profile, harnesses } = this.#agent
     if (agent !== undefined) return agent === profile.identity
@@ -97,13 +97,13 @@ export class Conversations {
 
   #concerns(session: HarnessSession, waited: HarnessSession | undefined): boolean {
     if (waited === undefined) return this.#isAllowed(session)
-    // A harness that works tells much that changes nothing for who waits.
+    // A harness that works reports much that changes nothing for who waits.
     const { state, route, activeTurnId } = waited
     const isSame = session.state === state && session.route === route && session.activeTurnId === activeTurnId
     return isSameConversation(session, waited) && !isSame
   }
 
-  #onChange(changed: Changed): () => void {
+  #onChange(changed: ChangeListener): () => void {
     const ends = this.#agent.harnesses.map((id) => this.#host.onChange(id, changed))
     return () => {
       for (const end of ends) end()
@@ -128,7 +128,7 @@ function realPath(path: string): string {
   }
 }
 
-/** A harness that was killed tells no end. */
+/** A harness that was killed reports no end. */
 function isAlive({ process: { pid } = { pid: 0 } }: HarnessSession): boolean {
   if (pid === 0) return true
   try {

@@ -1,4 +1,4 @@
-/** How long a wake may wait in its harness, counted from when that says that it waits. */
+/** How long a wake may wait in its harness, counted from when that reports that it waits. */
 export class Patience implements Disposable {
   /** Aborts when the wait is over, or the outer signal aborts. */
   readonly signal: AbortSignal

@@ -18,7 +18,7 @@ interface PresenceParts {
 
 /** The gateway takes an older report for unknown after two minutes. */
 const againMs = 60_000
-/** A harness tells many changes at once. */
+/** A harness reports many changes at once. */
 const gatherMs = 200
 const sessionAgeMsMax = 5 * 60_000
 

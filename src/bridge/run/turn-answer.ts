@@ -25,7 +25,7 @@ export function refusedTurn({ against }: AskedTurn, now: number): Unbegun | unde
   return { ...held, reason: rule === 'usage_limit' ? 'usage_limit' : 'too_many_turns' }
 }
 
-/** The end of an attempt as the account of turns has it. A harness that has begun a turn does not say when it ends. Pure. */
+/** The end of an attempt as the account of turns has it. A harness that has begun a turn does not report when it ends. Pure. */
 export function outcomeOf({ step, detail }: WakeEnd, harness: AdapterId): Parameters<AskedTurn['end']> {
   if (step === 'held') return ['held', detail]
   if (step === 'failed' || step === 'unknown') return ['failed', detail]

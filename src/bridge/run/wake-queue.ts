@@ -225,7 +225,7 @@ export class WakeQueue {
     const isTest = wake.eventType === 'wake/test'
     const said = new Map<ReceiptStep, string>()
     const report: AttemptParts['report'] = (step, detail, by) => {
-      // The same is said at each try, and by an adapter again and again while it waits.
+      // The same is reported at each try, and by an adapter again and again while it waits.
       if (said.get(step) === detail) return
       said.set(step, detail)
       if (step === 'held' && !isTest) {

@@ -48,8 +48,8 @@ export class WakeRecords {
     return accepted?.endedAt === null ? accepted : undefined
   }
 
-  /** Notes a step on the way, and tells it. */
-  step({ eventId: id }: Wake, said: Pick<Said, 'step' | 'detail' | 'by'>): void {
+  /** Notes a step on the way, and reports it. */
+  step({ eventId: id }: Wake, said: Pick<StepReport, 'step' | 'detail' | 'by'>): void {
     try {
       this.#parts.journal.note(id, said.step, said.detail)
     } catch (error) {
@@ -58,7 +58,7 @@ export class WakeRecords {
     this.#send(id, said)
   }
 
-  /** Notes the end of a wake, and tells it. Never throws. */
+  /** Notes the end of a wake, and reports it. Never throws. */
   end({ eventId: id }: Wake, end: AttemptEnd): void {
     const { step, detail, by } = end
     if (step === 'stopped') return
@@ -82,7 +82,7 @@ export class WakeRecords {
     this.#send(id, { step, detail, by: harness ?? undefined, isEnd: true })
   }
 
-  #send(eventId: string, said: Said, givenUp?: () => Promise<void>): void {
+  #send(eventId: string, said: StepReport, givenUp?: () => Promise<void>): void {
     this.#parts.send(receiptOf(eventId, said, this.#parts.now()), givenUp)
   }
 }
@@ -91,8 +91,8 @@ export class WakeRecords {
 export const subscriptionOf = ({ subscriptionId }: Wake): string =>
   typeof subscriptionId === 'string' ? subscriptionId.slice(0, 200) : ''
 
-/** A step of a wake, as the bridge says it. */
-interface Said {
+/** A step of a wake, as the bridge reports it. */
+interface StepReport {
   readonly step: ReceiptStep
   readonly detail: string
   readonly by?: AdapterId | undefined
@@ -101,7 +101,7 @@ interface Said {
 }
 
 /** Returns the receipt of a step: what happened has its proof as the source, what did not happen only its reason. `now`: ms since the epoch. Pure. */
-function receiptOf(eventId: string, { step, detail, by, isEnd }: Said, now: number): OutgoingReceipt {
+function receiptOf(eventId: string, { step, detail, by, isEnd }: StepReport, now: number): OutgoingReceipt {
   // The senders read the first word, where they may: of an adapter that they do not know, that it was the bridge.
   const way = by === undefined || sourceKind(by) === by ? by : `bridge: ${by}`
   const proof = way === undefined ? detail : `${way}: ${detail}`

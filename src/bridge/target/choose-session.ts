@@ -96,7 +96,7 @@ function narrowed({ harnesses }: Target, candidates: readonly HarnessSession[]):
   }
 }
 
-/** True when a harness tells no other conversation that may be the same one. */
+/** True when a harness reports no other conversation that may be the same one. */
 function isAlone({ harness, conversationId }: HarnessSession, candidates: readonly HarnessSession[]): boolean {
   return candidates.every((one) => one.harness !== harness || one.conversationId === conversationId)
 }

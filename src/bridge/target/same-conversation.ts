@@ -7,17 +7,17 @@ export interface KnownSession {
   /** ISO 8601 */
   readonly startedAt?: string | undefined
   readonly cwd?: string | undefined
-  /** The id under which the harness knows its conversation, as its hooks have said last. */
+  /** The id under which the harness knows its conversation, as its hooks have reported last. */
   readonly conversationId?: string | undefined
 }
 
 type Process = NonNullable<HarnessSession['process']>
 
-/** Systems tell the start of a process to a second, and round it. No pid is used again within that. */
+/** Systems report the start of a process to a second, and round it. No pid is used again within that. */
 const startToleranceMs = 2_000
 
 /**
- * Says whether two are one process: `maybe` where a start is not known. The same pid with another start is another process: pids are used
+ * Decides whether two are one process: `maybe` where a start is not known. The same pid with another start is another process: pids are used
  * again. Pure. Source: D12.
  */
 export function isSameProcess(one: Process, other: Process): 'yes' | 'maybe' | 'no' {
@@ -40,7 +40,7 @@ export function isSameConversation(one: HarnessSession, other: HarnessSession): 
   return isSameProcess(one.process, other.process) === 'yes'
 }
 
-/** True when a session of the gateway is that of a conversation, as far as both say. Pure. */
+/** True when a session of the gateway is that of a conversation, as far as both report it. Pure. */
 export function isOf(known: KnownSession, session: HarnessSession): boolean {
   const process = processOf(known)
   const same = process && session.process ? isSameProcess(process, session.process) : undefined

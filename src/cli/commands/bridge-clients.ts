@@ -4,7 +4,7 @@ import type { Io } from '../../client/io.ts'
 import { harnessOf } from '../../harnesses/harnesses.ts'
 import { withExamples } from '../run/client-command.ts'
 
-/** How a waiting hook says that its harness is to start a turn. */
+/** How a waiting hook signals that its harness is to start a turn. */
 const wakes = 2
 
 /**
@@ -53,7 +53,7 @@ async function isWoken(io: Io, harness: string | undefined, event: string | unde
   }
 }
 
-/** A wake is reported to the bridge as printed when the pipe has it: not through `Io`, which does not say. */
+/** A wake is reported to the bridge as printed when the pipe has it: not through `Io`, which does not report that. */
 function printed(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(line, (error) => (error ? reject(error) : resolve()))

@@ -98,7 +98,7 @@ export async function deliver({ gateway, print, signal }: Connection, delivery: 
   if (exitCode !== exitCodes.ok) throw new Reported(exitCode)
 }
 
-interface Addressed {
+interface SendArguments {
   readonly agent: string | undefined
   readonly rest: readonly string[]
   readonly taskId: string | undefined
@@ -106,7 +106,7 @@ interface Addressed {
 }
 
 /** Whom a message goes to, and its words: a task knows its agent, and then the first word may be text. Errors: no agent and no task. */
-async function recipientOf(gateway: GatewayClient, { agent, rest, taskId, file }: Addressed) {
+async function recipientOf(gateway: GatewayClient, { agent, rest, taskId, file }: SendArguments) {
   const to = (name: string, words: readonly string[]) => ({ ...addressOf(gateway, name), words })
   const hasText = rest.length > 0 || file !== undefined
   if (agent !== undefined && (taskId === undefined || (agent.startsWith('@') && hasText))) return to(agent, rest)

@@ -11,7 +11,7 @@ import { followEvents } from '../tail/follow-events.ts'
 
 /** Some needs begin without an event: a task that nobody takes up, a receiver that stays away. */
 const lookAgainMs = 30_000
-type Found = AnswerOf<'GET /v1/needs'>
+type NeedsAnswer = AnswerOf<'GET /v1/needs'>
 type Notable = Pick<NeedView, 'kind' | 'agent' | 'text'>
 
 /** Between two looks, in ms: a busy log is looked at once in a while. */
@@ -31,7 +31,7 @@ export function registerWatch(program: Command, io: Io): void {
       let known: ReadonlyMap<string, number> | undefined
       for await (const _ of looks(gateway, io, print.note)) {
         const found = await gateway.call('GET /v1/needs', { query: {} }).catch((error: unknown) => {
-          // The stream says that the gateway is away, and asks for a look when it is back.
+          // The stream reports that the gateway is away, and asks for a look when it is back.
           if (known === undefined || !mayPass(error)) throw error
         })
         if (!found) continue
@@ -80,10 +80,10 @@ async function* looks(gateway: GatewayClient, io: Io, note: (text: string) => vo
 
 const nameOf = ({ id, kind }: NeedView): string => `${id} ${kind}`
 
-const countOf = ({ kind, agent, count }: Found['folded'][number]) => [`${kind} ${agent}`, count] as const
+const countOf = ({ kind, agent, count }: NeedsAnswer['folded'][number]) => [`${kind} ${agent}`, count] as const
 
 /** The needs that were not there at the look before. Of those that are not listed there is one for all of an agent and kind. */
-function newIn({ needs, folded }: Found, known: ReadonlyMap<string, number>): Notable[] {
+function newIn({ needs, folded }: NeedsAnswer, known: ReadonlyMap<string, number>): Notable[] {
   const more = folded.filter((one) => one.count > (known.get(countOf(one)[0]) ?? 0))
   return [
     ...needs.filter((need) => need.snoozedUntil === undefined && !known.has(nameOf(need))),

@@ -1,6 +1,6 @@
 import type { Io } from '../../client/io.ts'
 import { readConfigFile } from '../../config-files/config-file.ts'
-import { DocumentError, hasPiece, valueAt, type Written } from '../../config-files/document.ts'
+import { DocumentError, hasPiece, valueAt, type WrittenPiece } from '../../config-files/document.ts'
 import { formats } from '../../config-files/formats.ts'
 import type { FileRecord } from '../../config-files/record.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
@@ -22,10 +22,15 @@ const answerMaxMs = 10_000
 const versionMaxMs = 10_000
 
 /** The files of a harness that rouse install has written, by their path. */
-export type Installed = readonly (readonly [path: string, record: FileRecord])[]
+export type InstalledFiles = readonly (readonly [path: string, record: FileRecord])[]
 
 /** Checks an installation: the program, each file, the server, the hooks. */
-export async function checkHarness(io: Io, harness: Harness, installed: Installed, place: Place): Promise<Check[]> {
+export async function checkHarness(
+  io: Io,
+  harness: Harness,
+  installed: InstalledFiles,
+  place: Place,
+): Promise<Check[]> {
   const program = programPath(harness.binary, place)
   const checks = [await checkProgram(harness, program, place)]
   for (const [path, record] of installed) checks.push(...checkFile(harness, path, record))
@@ -84,11 +89,11 @@ function parsed(path: string, { format }: FileRecord): unknown {
   }
 }
 
-function isHook({ path }: Written): boolean {
+function isHook({ path }: WrittenPiece): boolean {
   return path[0] === 'hooks'
 }
 
-function isServer({ path }: Written): boolean {
+function isServer({ path }: WrittenPiece): boolean {
   return path.at(-1) === serverName
 }
 

@@ -12,7 +12,7 @@ import type { Place } from '../../harnesses/places.ts'
 import { programPath } from '../../harnesses/program-path.ts'
 import { type Connection, readConnections } from '../mcp/connections.ts'
 import { checkBridge } from './check-bridge.ts'
-import { checkHarness, type Installed } from './harness-checks.ts'
+import { checkHarness, type InstalledFiles } from './harness-checks.ts'
 import { checkProfile } from './profile-checks.ts'
 
 const name = 'last connection'
@@ -75,7 +75,7 @@ export async function diagnose(io: Io, only: Harness | undefined): Promise<Repor
   return { profiles, harnesses, bridge, ok: checks.every(({ state }) => state !== 'broken') }
 }
 
-async function diagnoseHarness(io: Io, harness: Harness, installed: Installed, place: Place): Promise<Diagnosis> {
+async function diagnoseHarness(io: Io, harness: Harness, installed: InstalledFiles, place: Place): Promise<Diagnosis> {
   const isInstalled = installed.length > 0
   const found = programPath(harness.binary, place) !== undefined || existsSync(harness.home(place))
   const named = profilesOf(installed)

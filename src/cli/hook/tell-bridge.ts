@@ -6,7 +6,7 @@ import { actOf, beginsTurn } from '../../harnesses/hooks.ts'
 import type { Hook } from './run-hook.ts'
 
 /**
- * Tells the bridge of this user what a harness does, and which wakes began a turn: no route into Claude Code answers, so this is its
+ * Reports to the bridge of this user what a harness does, and which wakes began a turn: no route into Claude Code answers, so this is its
  * proof. Without a bridge it is over at once. Never rejects.
  */
 export async function tellBridge(hook: Hook): Promise<void> {

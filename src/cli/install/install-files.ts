@@ -11,7 +11,7 @@ import {
   replaceFile,
   requireWritable,
 } from '../../config-files/config-file.ts'
-import { DocumentError, type Format, type Piece, type Written } from '../../config-files/document.ts'
+import { DocumentError, type Format, type Piece, type WrittenPiece } from '../../config-files/document.ts'
 import { type FormatName, formats } from '../../config-files/formats.ts'
 import type { Scope } from '../../config-files/record.ts'
 import { type FileRecord, readRecords, saveRecord } from '../../config-files/record.ts'
@@ -148,7 +148,7 @@ function keptBackup(record: FileRecord | undefined, text: string): string | unde
   return undefined
 }
 
-function keepRecord(io: Io, path: string, record: FileRecord | undefined, written: readonly Written[]): void {
+function keepRecord(io: Io, path: string, record: FileRecord | undefined, written: readonly WrittenPiece[]): void {
   if (record) saveRecord(io.env, path, written.length === 0 ? undefined : { ...record, written })
 }
 

@@ -1,15 +1,15 @@
-import { type Format, hasPiece, type Piece, samePiece, type Written } from '../../config-files/document.ts'
+import { type Format, hasPiece, type Piece, samePiece, type WrittenPiece } from '../../config-files/document.ts'
 
 /** The text that a file becomes. `text` is the present one where nothing changes. */
 export interface Plan {
   readonly text: string
-  readonly written: readonly Written[]
+  readonly written: readonly WrittenPiece[]
   /** Removed pieces, which are no longer wanted. */
-  readonly removed: readonly Written[]
+  readonly removed: readonly WrittenPiece[]
   /** Wanted pieces that were there already and were not written by us: they stay when everything is removed. */
   readonly foreign: readonly Piece[]
   /** Written pieces that were changed later: they stay unchanged. */
-  readonly changed: readonly Written[]
+  readonly changed: readonly WrittenPiece[]
 }
 
 /**
@@ -20,12 +20,12 @@ export function planFile(
   format: Format,
   original: string,
   wanted: readonly Piece[],
-  earlier: readonly Written[],
+  earlier: readonly WrittenPiece[],
 ): Plan {
   let text = original
-  let kept: Written[] = []
-  const removed: Written[] = []
-  const changed: Written[] = []
+  let kept: WrittenPiece[] = []
+  const removed: WrittenPiece[] = []
+  const changed: WrittenPiece[] = []
   const before = format.parse(original)
   // The newest first: an older one may have made the object that a newer one is in.
   for (const one of [...earlier].reverse()) {

@@ -6,7 +6,7 @@ import { readProfiles } from '../../client/profile-file.ts'
 import { sameValue, type Value } from '../../config-files/document.ts'
 import { profilesOf, type Records, readRecords, type Scope } from '../../config-files/record.ts'
 import { keyVariable } from '../../harnesses/entries.ts'
-import type { BridgeWay, Harness, HarnessFile, Wanted } from '../../harnesses/harness.ts'
+import type { BridgeWay, EntryChoices, Harness, HarnessFile } from '../../harnesses/harness.ts'
 import { harnessOf } from '../../harnesses/harnesses.ts'
 import { chooseProfile, makeProfile, noProfile, profileToMake, requireAgent } from './choose-profile.ts'
 import { applyInstall, planInstall } from './install-files.ts'
@@ -78,7 +78,7 @@ async function chosenFiles(
   io: Io,
   harness: Harness,
   { scope, approveTools, bridge, bridgeWay }: InstallOptions,
-  wanted: Omit<Wanted, 'approve' | 'bridge'>,
+  wanted: Omit<EntryChoices, 'approve' | 'bridge'>,
 ): Promise<readonly HarnessFile[]> {
   const ways = harness.install.bridgeWays?.(scope) ?? []
   const earlier = earlierWay(

@@ -139,7 +139,7 @@ function noteGap({ subscriptionId }: Wake, gap: number, print: Printer): void {
   print.note(`Wakes are missing before this one: rouse sub resync ${plain(subscriptionId)} --since ${gap}`)
 }
 
-/** Tells the user once that a command fails and its wake comes again, and when it is over. */
+/** Reports to the user once that a command fails and its wake comes again, and when it is over. */
 function fateNotes(
   print: Pick<Printer, 'note'>,
   retryForSeconds: number,

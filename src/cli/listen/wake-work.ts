@@ -51,7 +51,7 @@ const detailMax = 500
 /**
  * Does the work for each wake once, a bounded number at the same time, and reports how it ended. A wake that comes again, on a new
  * connection or because a report was lost, is reported again and not worked on again. One that fails again and again while others wait is set
- * aside: the gateway is told that it is here, and sends the next one.
+ * aside: the gateway is notified that it is here, and sends the next one.
  */
 export class WakeWork {
   readonly #gateway: GatewayClient

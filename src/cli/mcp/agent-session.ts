@@ -53,7 +53,7 @@ export class AgentSession implements AsyncDisposable {
     return this.#isPreempted
   }
 
-  /** Notes that a session was preempted, as the log says. */
+  /** Notes that a session was preempted, as the log records. */
   notePreempted(id: unknown): void {
     if (id === undefined || id !== this.#id) return
     this.#isPreempted = true
@@ -69,7 +69,7 @@ export class AgentSession implements AsyncDisposable {
     return this.#starting
   }
 
-  /** Notes under which id the harness knows its conversation, as a call of a tool says. Returns at once. */
+  /** Notes under which id the harness knows its conversation, as a call of a tool reports it. Returns at once. */
   bind(conversationId: string): void {
     if (this.#bound === conversationId) return
     this.#bound = conversationId

@@ -46,7 +46,7 @@ export async function startMcp(
   await using _gateway = serve ? await startOwnGateway(access.url, io, warn) : undefined
   if (bridge) void startOwnBridge(io, warn)
   const input = liberalInput((line) => void process.stdout.write(`${line}\n`))
-  // However the client ends, the transport hears of it.
+  // However the client ends, the transport notices it.
   pipeline(process.stdin, input, () => {})
   await serveMcp({
     transport: new StdioServerTransport(input, process.stdout),

@@ -22,7 +22,7 @@ const source = 'mcp-client'
 
 /**
  * Reports a harness as `active` while it calls tools, and as `unknown` after: what it does without tools is not seen here. Where a hook,
- * a bridge or the model itself has reported, their word stays, and nothing more is said in that session. Source: S1-8, D12.
+ * a bridge or the model itself has reported, their word stays, and nothing more is reported in that session. Source: S1-8, D12.
  */
 export class ToolPresence implements Disposable {
   readonly #parts: Parts
@@ -54,7 +54,7 @@ export class ToolPresence implements Disposable {
     }
   }
 
-  /** Says nothing more: the session ends with the connection. */
+  /** Reports nothing more: the session ends with the connection. */
   [Symbol.dispose](): void {
     this.#cancelEnd()
     this.#ended.abort()

@@ -4,7 +4,7 @@ import { untilAborted } from '../../lib/until-aborted.ts'
 import { readVersion } from '../../lib/version.ts'
 import type { Logger } from '../../logger/logger.ts'
 
-interface Started {
+interface StartResult {
   readonly url: string
   readonly grpcTarget: string | undefined
   readonly adminKeyFile: string | undefined
@@ -13,7 +13,7 @@ interface Started {
 
 /** The part of the gateway that the command line sees. */
 interface RunningGateway {
-  start(): Promise<Started>
+  start(): Promise<StartResult>
   stop(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export async function serveGateway(
   }
 }
 
-function sayStarted(started: Started, config: ServeConfig, { print, log, terminal }: ServeTools): void {
+function sayStarted(started: StartResult, config: ServeConfig, { print, log, terminal }: ServeTools): void {
   const { url, warnings } = started
   const grpcTarget = started.grpcTarget ?? null
   const dataDir = resolve(config.dataDir)

@@ -41,7 +41,7 @@ export function heldTable(io: Io, held: readonly HeldView[]): string {
   )
 }
 
-/** True when a test wake arrived: a webhook has answered 2xx, or the reader of a stream says that it has it. Pure. */
+/** True when a test wake arrived: a webhook has answered 2xx, or the reader of a stream reports that it has it. Pure. */
 export function isTaken({ attempt, reported, waitsSeconds }: TestView): boolean {
   return waitsSeconds === undefined ? isAccepted(attempt) : isArrival(reported?.step)
 }

@@ -5,7 +5,7 @@ import { type Clock, steadyClock } from '../../lib/clock.ts'
 /** The shortest time between two lines in a log, and between two states of the line on a terminal. */
 const everyMs = { log: 10_000, terminal: 100 } as const
 
-/** How long a work is watched before its remaining time is told. */
+/** How long a work is watched before its remaining time is shown. */
 const watchedMs = 1_000
 
 /** Moves the cursor to the beginning of the line, and empties it. */

@@ -40,7 +40,7 @@ export const aboutStep = (step: Step): Pick<StepResult, 'kind' | 'name' | 'field
   ...(step.act.startsWith('change') && 'body' in step ? { fields: Object.keys(step.body) } : {}),
 })
 
-/** Does one step after the other, and tells of each what became of it. What is refused keeps nothing else. Errors: `Unreachable`, the signal's. */
+/** Does one step after the other, and reports of each what became of it. What is refused keeps nothing else. Errors: `Unreachable`, the signal's. */
 export async function* applySteps(
   gateway: GatewayClient,
   steps: readonly Step[],
@@ -64,9 +64,9 @@ function problemOf(error: unknown): JsonObject {
   throw error
 }
 
-type Done = Pick<StepResult, 'action' | 'keyFile' | 'tasksRejected'>
+type StepOutcome = Pick<StepResult, 'action' | 'keyFile' | 'tasksRejected'>
 
-async function act(gateway: GatewayClient, step: Step, keys: string | undefined): Promise<Done> {
+async function act(gateway: GatewayClient, step: Step, keys: string | undefined): Promise<StepOutcome> {
   switch (step.act) {
     case 'make agent': {
       const path = keys && join(keys, `${bareHandle(step.body.handle)}.key`)
@@ -107,7 +107,7 @@ async function makeSubscription(
   gateway: GatewayClient,
   { agentIdentity, status, ...fields }: MadeSubscription,
   keys: string | undefined,
-): Promise<Done> {
+): Promise<StepOutcome> {
   const body = { ...fields, ...unlessOperator('agentIdentity', agentIdentity) }
   const isSigned = targets[fields.harnessTarget].isSigned
   const path = keys && isSigned ? freePath(keys, `${bareHandle(agentIdentity)}.${fields.trigger}`) : undefined

@@ -23,7 +23,7 @@ export interface ApplyOptions {
   readonly yes?: true
 }
 
-interface Planned {
+interface PlanContext {
   readonly plan: Plan
   readonly placeOf: (path: readonly (string | number)[]) => string
   readonly options: ApplyOptions
@@ -67,7 +67,7 @@ export async function runApply(
 }
 
 /** Errors: those of the run, as far as they can be known before it. */
-function showPlan(io: Io, print: Printer, file: string, { plan, placeOf, options }: Planned): void {
+function showPlan(io: Io, print: Printer, file: string, { plan, placeOf, options }: PlanContext): void {
   const { steps, before, after, kept, unchanged } = plan
   const planned = steps.map((step) => ({ action: step.act.split(' ')[0]!, ...aboutStep(step) }))
   const refused = plan.unknown.map(({ step, agent }): StepResult => {

@@ -2,22 +2,22 @@ import type { Section, TeamAgent, TeamGrant, TeamSubscription } from './team.ts'
 
 /** One call that brings the gateway nearer to the file. */
 export type Step =
-  | (Named & { readonly act: 'make agent'; readonly body: TeamAgent })
-  | (Named & {
+  | (StepName & { readonly act: 'make agent'; readonly body: TeamAgent })
+  | (StepName & {
       readonly act: 'change agent'
       readonly handle: string
       readonly body: Omit<Partial<TeamAgent>, 'handle'>
     })
-  | (Named & { readonly act: 'remove agent'; readonly handle: string })
-  | (Named & { readonly act: 'make subscription'; readonly body: MadeSubscription })
-  | (Named & { readonly act: 'change subscription'; readonly id: string; readonly body: Partial<TeamSubscription> })
-  | (Named & { readonly act: 'remove subscription'; readonly id: string })
-  | (Named & { readonly act: 'make grant'; readonly body: TeamGrant })
-  | (Named & { readonly act: 'remove grant'; readonly id: string })
+  | (StepName & { readonly act: 'remove agent'; readonly handle: string })
+  | (StepName & { readonly act: 'make subscription'; readonly body: MadeSubscription })
+  | (StepName & { readonly act: 'change subscription'; readonly id: string; readonly body: Partial<TeamSubscription> })
+  | (StepName & { readonly act: 'remove subscription'; readonly id: string })
+  | (StepName & { readonly act: 'make grant'; readonly body: TeamGrant })
+  | (StepName & { readonly act: 'remove grant'; readonly id: string })
 
 export type MadeSubscription = TeamSubscription & Required<Pick<TeamSubscription, 'harnessTarget'>>
 
-interface Named {
+interface StepName {
   /** For people: `@donna`. */
   readonly name: string
   /** The number of its entry in its list of the file; absent: it is not in the file. */

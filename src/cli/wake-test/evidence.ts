@@ -4,7 +4,7 @@ import { isArrival, type ReceiptStep } from '../../words/receipts.ts'
 import type { HarnessTarget } from '../../words/targets.ts'
 
 /** The known facts of one subscription's part in a test. */
-export interface Tried {
+export interface SubscriptionFacts {
   readonly subscription: Pick<SubscriptionView, 'subscriptionId' | 'harnessTarget' | 'status' | 'reason'>
   /** Its records since the test was sent. */
   readonly deliveries: readonly Pick<DeliveryView, 'outcome' | 'attempts' | 'updatedAt' | 'step' | 'steps'>[]
@@ -45,7 +45,7 @@ const routes: Readonly<Record<HarnessTarget, RouteEvidence['route']>> = {
 }
 
 /** Pure. `sentAt`: ISO 8601. */
-export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
+export function routeEvidence(tried: SubscriptionFacts, sentAt: string): RouteEvidence {
   const { subscriptionId, harnessTarget, status, reason } = tried.subscription
   const route = routes[harnessTarget]
   const about = { route, subscriptionId } as const
@@ -56,7 +56,7 @@ export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
   }
   const delivered = tried.deliveries.find(({ outcome }) => outcome === 'delivered')
   if (delivered) {
-    // A webhook and a notification say that bytes arrived. The reader of a stream says that its harness has them.
+    // A webhook and a notification prove that bytes arrived. The reader of a stream reports that its harness has them.
     const step = route === 'stream' ? 'delivered' : 'written'
     return { ...about, step, afterMs: between(sentAt, delivered.updatedAt), detail: attemptOf(delivered) }
   }
@@ -69,7 +69,7 @@ export function routeEvidence(tried: Tried, sentAt: string): RouteEvidence {
 }
 
 /** Returns the strongest step that the reader of a stream has reported for the newest wake, if there is one. Pure. */
-function strongestSaid(deliveries: Tried['deliveries']): WakeStepView | undefined {
+function strongestSaid(deliveries: SubscriptionFacts['deliveries']): WakeStepView | undefined {
   const newest = deliveries.find(({ steps }) => steps !== undefined)
   return newest?.steps?.findLast(({ step }) => step === newest.step) ?? newest?.steps?.at(-1)
 }
@@ -94,12 +94,12 @@ export function isReached(message: MessageEvidence, routes: readonly RouteEviden
   return isArrival(message.receipt) || (routes ?? []).some(({ step }) => isArrival(step))
 }
 
-/** True when more can be proved: the agent itself has not said anything yet. Pure. */
+/** True when more can be proved: the agent itself has not reported anything yet. Pure. */
 export function isOpen({ receipt }: MessageEvidence): boolean {
   return receipt !== 'acked' && receipt !== 'resolved'
 }
 
-function attemptOf({ attempts }: Tried['deliveries'][number]): string {
+function attemptOf({ attempts }: SubscriptionFacts['deliveries'][number]): string {
   const last = attempts.at(-1)
   if (!last) return ''
   return last.error ?? (last.status === null ? '' : `HTTP ${last.status}`)

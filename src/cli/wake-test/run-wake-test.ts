@@ -61,13 +61,16 @@ export async function runWakeTest(
   }
 }
 
-interface Sent {
+interface TestMessage {
   readonly agent: string
   readonly messageId: string
   readonly sentAt: string
 }
 
-async function routesOf(gateway: GatewayClient, { agent, messageId, sentAt }: Sent): Promise<RouteEvidence[] | null> {
+async function routesOf(
+  gateway: GatewayClient,
+  { agent, messageId, sentAt }: TestMessage,
+): Promise<RouteEvidence[] | null> {
   try {
     const page = (pageToken: string | undefined) =>
       gateway.call('GET /v1/wake-subscriptions', { query: { agent, pageToken } })

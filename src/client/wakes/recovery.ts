@@ -55,7 +55,7 @@ export class Recovery {
     this.#rests.reset()
   }
 
-  /** Looks until the signal aborts. Never rejects: what fails is tried with the next look, and the stream says what is lasting. */
+  /** Looks until the signal aborts. Never rejects: what fails is tried with the next look, and the stream reports what is lasting. */
   async run(subscriptionIds: readonly string[], signal: AbortSignal): Promise<void> {
     this.#resting.clear()
     while (!signal.aborted) {

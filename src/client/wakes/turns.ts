@@ -7,7 +7,7 @@ import type { AnswerOf } from '../route-types.ts'
 export interface AskedTurn {
   /** The rule that is against it; undefined: it is booked, and may begin. */
   readonly against?: AnswerOf<'POST /v1/turns'> | undefined
-  /** Reports how the turn ended; only the first report counts. Never rejects: the account then says that nobody knows. */
+  /** Reports how the turn ended; only the first report counts. Never rejects: the account then records that nobody knows. */
   end(outcome: TurnEnd['outcome'], detail?: string): Promise<void>
 }
 

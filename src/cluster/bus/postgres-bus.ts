@@ -96,7 +96,7 @@ export class PostgresBus implements Bus {
       await lost
     } finally {
       this.#client = undefined
-      // Says that it ends, and waits for no answer: there may be none.
+      // Announces that it ends, and waits for no answer: there may be none.
       client.end().catch(() => {})
       socket.destroy()
     }

@@ -1,5 +1,5 @@
 import { createScanner } from 'jsonc-parser'
-import { DocumentError, type Piece, positionOf, takenWords, type Value, type Written } from '../document.ts'
+import { DocumentError, type Piece, positionOf, takenWords, type Value, type WrittenPiece } from '../document.ts'
 import { childrenOf, deepest, endOf, type Node, treeOf } from './tree.ts'
 
 /** A text, and where it goes. */
@@ -9,7 +9,7 @@ interface Insertion {
 }
 
 /** Inserts one piece as one contiguous text, in the style of what is around it. Errors: see `Format`. */
-export function insertJson(text: string, piece: Piece): { text: string; written: Written } {
+export function insertJson(text: string, piece: Piece): { text: string; written: WrittenPiece } {
   const tree = treeOf(text)
   const style = styleOf(text, tree)
   const { insertion, depth } = tree ? into(text, tree, piece, style) : wholeText(text, piece, style)

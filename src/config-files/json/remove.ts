@@ -1,5 +1,5 @@
 import { getNodeValue } from 'jsonc-parser'
-import { hasPiece, type Removal, sameValue, spellings, type Written, without } from '../document.ts'
+import { hasPiece, type Removal, sameValue, spellings, type WrittenPiece, without } from '../document.ts'
 import { parseJson } from './parse.ts'
 import { childrenOf, deepest, endOf, type Node, treeOf } from './tree.ts'
 
@@ -7,7 +7,7 @@ import { childrenOf, deepest, endOf, type Node, treeOf } from './tree.ts'
  * Removes a written piece. If its text is still in the file, it is cut out, and the rest stays unchanged. If a program has rewritten the
  * file, the piece is found by its place and value. A piece with another value is left. Errors: see `Format`.
  */
-export function removeJson(text: string, written: Written): Removal {
+export function removeJson(text: string, written: WrittenPiece): Removal {
   const before = parseJson(text)
   for (const spelling of spellings(written.text)) {
     const cut = without(text, spelling)
@@ -19,7 +19,7 @@ export function removeJson(text: string, written: Written): Removal {
 }
 
 /** True when a text lacks the piece, and nothing else. */
-function isRid(text: string, before: unknown, written: Written): boolean {
+function isRid(text: string, before: unknown, written: WrittenPiece): boolean {
   try {
     return sameValue(pruned(parseJson(text)), pruned(valueWithout(before, written)))
   } catch {
@@ -39,7 +39,7 @@ function isEmptyContainer(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
-function valueWithout(document: unknown, { kind, path, value }: Written): unknown {
+function valueWithout(document: unknown, { kind, path, value }: WrittenPiece): unknown {
   const copy = structuredClone(document) as Record<string, unknown>
   const parent = (kind === 'element' ? path : path.slice(0, -1)).reduce<unknown>(
     (inner, step) => (inner as Record<string, unknown> | undefined)?.[step],
@@ -54,21 +54,21 @@ function valueWithout(document: unknown, { kind, path, value }: Written): unknow
 }
 
 /** True when something is there that the piece has become: a property of its name, or an element with its longest text. */
-function wasChanged(document: unknown, { kind, path, value }: Written): boolean {
+function wasChanged(document: unknown, { kind, path, value }: WrittenPiece): boolean {
   const found = path.reduce<unknown>((inner, step) => (inner as Record<string, unknown> | undefined)?.[step], document)
   if (kind === 'property') return found !== undefined
   const mark = (JSON.stringify(value).match(/"(?:[^"\\]|\\.)*"/g) ?? []).sort((a, b) => b.length - a.length)[0]
   return Array.isArray(found) && found.some((element) => JSON.stringify(element).includes(mark ?? '\0'))
 }
 
-function cutValue(text: string, { kind, path, value }: Written): string {
+function cutValue(text: string, { kind, path, value }: WrittenPiece): string {
   const { node } = deepest(text, treeOf(text)!, path)
   const one = kind === 'property' ? node.parent! : childrenOf(node).find((x) => sameValue(getNodeValue(x), value))!
   return cutNode(text, one)
 }
 
 /** Removes the objects and arrays that were made for a piece, as far as they are empty now. */
-function prune(text: string, { kind, path, depth }: Written): string {
+function prune(text: string, { kind, path, depth }: WrittenPiece): string {
   const shortest = Math.max(depth, 1)
   let rest = text
   for (

@@ -1,5 +1,5 @@
 import type { Scope } from '../../words/callers.ts'
-import type { Audited, Operation, OperatorReach, Reach } from './operation.ts'
+import type { AuditRule, Operation, OperatorReach, Reach } from './operation.ts'
 
 /** The operations of A2A by their names in v1.0 (specification §5.3). */
 export type A2aOperationName =
@@ -31,7 +31,7 @@ type Row = readonly [
   scopes: Scope | readonly [Scope, also: Scope],
   operator: OperatorReach,
   reach: Reach,
-  audited: Audited,
+  audited: AuditRule,
   http: readonly string[],
   legacyHttp: readonly string[],
   legacyRpc: string | undefined,

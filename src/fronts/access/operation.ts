@@ -18,7 +18,7 @@ export type OperatorReach = 'any' | 'admin' | 'own' | 'never'
  * When the audit records a success. `first`: before the answer. `soon`: within 100 ms. `operator`: within 100 ms when an operator
  * did it, because it shows others' mail. `no`: never. Refusals are always recorded.
  */
-export type Audited = 'first' | 'soon' | 'operator' | 'no'
+export type AuditRule = 'first' | 'soon' | 'operator' | 'no'
 
 /** One row of the table of who may do what. */
 export interface Operation {
@@ -35,7 +35,7 @@ export interface Operation {
   readonly agent: Reach
   /** An agent of another project, on things of this one. */
   readonly peer: Reach
-  readonly audited: Audited
+  readonly audited: AuditRule
   /** It revokes keys, tokens or permissions, or lists them for that: each key may do so whatever its agent has used up. */
   readonly isRevocation?: true
 }

@@ -14,7 +14,7 @@ import type { FrontContext } from '../front-context.ts'
 const pendingSignalsHeader = 'Rouse-Pending-Signals'
 
 /** The part of the waiting mail that a call takes. */
-type Wanted = 'all' | 'none' | 'count'
+type MailPart = 'all' | 'none' | 'count'
 
 /** The most that is counted: the number means "this many, or more" then. */
 const countMax = 100
@@ -28,7 +28,7 @@ interface MailCall {
   readonly method: string
   /** Without its query: `/v1/inbox`. */
   readonly path: string
-  readonly wanted: Wanted
+  readonly wanted: MailPart
   readonly whenUnsent: WhenUnsent
 }
 
@@ -44,7 +44,7 @@ export function mailWord(header: (name: string) => string | undefined): string |
 }
 
 /** Returns what a call takes of the waiting mail. Errors: `invalid-request` for another word. */
-export function wantedBy(header: (name: string) => string | undefined): Wanted {
+export function wantedBy(header: (name: string) => string | undefined): MailPart {
   const word = mailWord(header)
   if (word === undefined) return 'all'
   if (word === 'none' || word === 'count') return word

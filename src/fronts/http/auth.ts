@@ -18,7 +18,7 @@ export function bearerKeyOf(authorization: string | undefined): string | undefin
 /** The header that names the project in which the operator acts. Default: `default`. */
 const projectHeader = 'Rouse-Project'
 
-/** The calls by which a program beside a harness says that it is there. They are no acts of the harness. */
+/** The calls by which a program beside a harness reports that it is there. They are no acts of the harness. */
 const besideHarness = /^\/v1\/(wake-stream|presence|sessions|recovery|turns|parked|whoami|gate|heartbeat)\b/
 
 /** The methods by which a client of MCP follows a task. It does so by itself, while its model rests. */

@@ -15,8 +15,8 @@ export function requestIdOf(res: ServerResponse): unknown {
   return res.getHeader(requestIdHeader)
 }
 
-/** The subject of an answer, as the log tells it. */
-interface Answered {
+/** The parts of an answer that the log records. */
+interface AnswerSummary {
   readonly isRead: boolean
   /** Undefined: it succeeded. */
   readonly problem: string | undefined
@@ -39,7 +39,7 @@ export class LineLevels {
    * without a valid key, are `debug`: `auth.failed` and the audit count the latter. So are refusals of one agent beyond a rate, which would fill
    * the disk.
    */
-  of({ isRead, problem, isFault, caller }: Answered): 'info' | 'debug' {
+  of({ isRead, problem, isFault, caller }: AnswerSummary): 'info' | 'debug' {
     if (caller === undefined) return 'debug'
     if (problem === undefined) return isRead ? 'debug' : 'info'
     if (isFault) return 'info'

@@ -13,7 +13,7 @@ import {
   server,
   serverWords,
 } from '../entries.ts'
-import type { HarnessFile, Install, Wanted } from '../harness.ts'
+import type { EntryChoices, HarnessFile, Install } from '../harness.ts'
 import { directoryOf, homeOf, type Place } from '../places.ts'
 import { rewakeSeconds } from './adapter/inside/rewake-seconds.ts'
 
@@ -55,7 +55,7 @@ export const claudeInstall: Install = {
  * The plugin whose monitor prints the wakes of the bridge into a session. Claude Code loads what is in the user's directory of skills and
  * has a manifest.
  */
-function claudePlugin(configDirectory: string, { launch, place }: Wanted): HarnessFile[] {
+function claudePlugin(configDirectory: string, { launch, place }: EntryChoices): HarnessFile[] {
   const directory = join(configDirectory, 'skills/rouse')
   const manifest = {
     name: 'rouse',
@@ -75,7 +75,7 @@ function claudePlugin(configDirectory: string, { launch, place }: Wanted): Harne
 }
 
 /** The hooks that wait for a wake where a session rests. Of two events, because each has one waiting process at a time. */
-function claudeWaiters({ launch, place }: Wanted): Piece[] {
+function claudeWaiters({ launch, place }: EntryChoices): Piece[] {
   return ['SessionStart', 'Stop'].map((event) => {
     const command = shellCommand([...launch, 'bridge', 'wait', 'claude', event], place.platform)
     const value = { hooks: [{ type: 'command', command, asyncRewake: true, timeout: rewakeSeconds }] }

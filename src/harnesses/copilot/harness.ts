@@ -11,7 +11,7 @@ import {
   serverWords,
   version,
 } from '../entries.ts'
-import type { Harness, HarnessFile, Install, Wanted } from '../harness.ts'
+import type { EntryChoices, Harness, HarnessFile, Install } from '../harness.ts'
 import { ends, noticed, rests, starts, works } from '../hooks.ts'
 import { directoryOf, type Place } from '../places.ts'
 import { extensionText } from './adapter/extension-text.ts'
@@ -61,6 +61,6 @@ export const copilot: Harness = {
 }
 
 /** The extension that takes the wakes of the bridge in a session of Copilot CLI. */
-function copilotExtension(directory: string, { place }: Wanted): HarnessFile[] {
+function copilotExtension(directory: string, { place }: EntryChoices): HarnessFile[] {
   return [ownFile(join(directory, 'extensions/rouse/extension.mjs'), 'extension', extensionText(bridgeAddress(place)))]
 }

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Scope } from '../../config-files/record.ts'
 import { bearer, bridgeAddress, type Entry, json, keyVariable, ownFile, server, serverWords } from '../entries.ts'
-import type { Harness, HarnessFile, Install, Wanted } from '../harness.ts'
+import type { EntryChoices, Harness, HarnessFile, Install } from '../harness.ts'
 import { type Place, xdgConfig } from '../places.ts'
 import { pluginText } from './adapter/plugin/plugin-text.ts'
 import { opencodeLimit } from './limit.ts'
@@ -50,6 +50,6 @@ function opencodeFile(scope: Scope, place: Place): string {
 }
 
 /** The plugin of OpenCode, which loads every `.js` of that folder. */
-function opencodePlugin(directory: string, { place }: Wanted): HarnessFile[] {
+function opencodePlugin(directory: string, { place }: EntryChoices): HarnessFile[] {
   return [ownFile(join(directory, 'plugins/rouse.js'), 'plugin', pluginText(bridgeAddress(place)))]
 }

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { MailContext } from '../context.ts'
 
-/** One who waits: told once that there is mail, or that the store failed. */
+/** One who waits: notified once that there is mail, or that the store failed. */
 interface Waiter {
   found(): void
   failed(error: unknown): void
@@ -66,7 +66,7 @@ export class MailWatch {
     }
   }
 
-  /** Tells the waiters, in the order in which they came. Returns when the next look is due, in ms. */
+  /** Notifies the waiters, in the order in which they came. Returns when the next look is due, in ms. */
   async #look(waiters: readonly Waiter[]): Promise<number | undefined> {
     try {
       const urgent = await this.#lookFor(this.#context, this.#agentId, this.#context.clock.now())

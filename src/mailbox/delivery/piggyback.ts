@@ -40,7 +40,7 @@ export async function urgentIn(context: MailContext, agentId: string, now: numbe
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-interface Found {
+interface SessionMail {
   readonly session: LiveSession
   readonly strategy: DeliveryStrategy
   readonly mails: readonly { readonly mail: WaitingMail; readonly wakeBy: number | undefined }[]
@@ -51,7 +51,7 @@ async function findWaiting(
   { db, strategies, findSession }: MailContext,
   agentId: string,
   characters: number,
-): Promise<Found | undefined> {
+): Promise<SessionMail | undefined> {
   if (!(await hasWaiting(db, agentId))) return undefined
   const session = await findSession(db, agentId)
   if (!session) return undefined
@@ -61,7 +61,7 @@ async function findWaiting(
   return { session, strategy, mails: waiting.map((mail) => ({ mail, wakeBy: wakeDeadline(routes, mail) })) }
 }
 
-function mayTake({ strategy }: Found, mail: WaitingMail, wakeBy: number | undefined, now: number): boolean {
+function mayTake({ strategy }: SessionMail, mail: WaitingMail, wakeBy: number | undefined, now: number): boolean {
   const { wakePolicy, createdAt } = mail
   return strategy.mayPiggyback({ wakePolicy, createdAt, wakeBy, now })
 }

@@ -3,7 +3,7 @@ import { limited, p, sql, statement } from '../../storage/statement.ts'
 import { isToSession } from '../messages/to-session.ts'
 
 /** The unread mail of an agent: its ids, and when the oldest was sent (ms since the epoch; null: there is none). */
-interface Unread {
+interface UnreadMail {
   readonly messageIds: ReadonlySet<string>
   readonly oldestAt: number | null
 }
@@ -27,7 +27,7 @@ const sentAt = statement<{ messageId: string }, { createdAt: number }>(
 )
 
 /** Returns the newest unread mail to an agent, at most ten thousand messages, without the mail to one of its sessions. Source: D29, D26. */
-export async function findUnread(db: Reader, agentId: string): Promise<Unread> {
+export async function findUnread(db: Reader, agentId: string): Promise<UnreadMail> {
   const messageIds = await unreadIds(db, agentId, unreadMax)
   const oldest = messageIds.at(-1)
   const message = oldest === undefined ? undefined : await db.get(sentAt, { messageId: oldest })

@@ -44,7 +44,7 @@ export class RefusedSend extends Problem {
   }
 }
 
-interface Refused {
+interface RefusedMail {
   readonly from: string
   readonly to: string
   readonly limit: number
@@ -60,7 +60,7 @@ interface Refusal {
   readonly event?: 'mail.rate_limited' | 'mail.storm_tripped'
 }
 
-const refusals: Record<Charge['kind'], (refused: Refused) => Refusal> = {
+const refusals: Record<Charge['kind'], (refused: RefusedMail) => Refusal> = {
   project: ({ projectId, limit }) => ({
     code: 'rate-limited',
     limitName: 'messagesPerMinute',

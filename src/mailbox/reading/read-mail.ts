@@ -5,7 +5,7 @@ import { identityIn } from '../../registry/agents/agent.ts'
 import { findAgentById } from '../../registry/agents/agent-store.ts'
 import { gatewayId, identityFrom, operatorId } from '../../registry/agents/identity.ts'
 import { type Caller, operates } from '../../registry/callers/caller.ts'
-import { findParked, type Held } from '../../registry/recovery/recovery-store.ts'
+import { findParked, type ParkReason } from '../../registry/recovery/recovery-store.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type VisibleEvidence, visibleEvidence, type WakeEvidence } from '../delivery/wake-evidence.ts'
 import { MailSteps, threadEdges } from '../messages/id-intervals.ts'
@@ -17,7 +17,7 @@ import { type AgentRecipient, findRecipient, listRecipients } from '../messages/
 export type NamedRecipient = Recipient & {
   readonly agent: string
   readonly wake: VisibleEvidence | null
-  readonly held?: Held
+  readonly held?: ParkReason
 }
 
 /** A message as one caller may see it. Its sender and the operator see every recipient; a recipient sees itself. */

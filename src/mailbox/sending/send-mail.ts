@@ -178,7 +178,7 @@ function subjectOf({ subject, signalType, payload, body }: MailInput, answered: 
   })
 }
 
-interface Addressed {
+interface AddressFields {
   readonly to?: string | undefined
   readonly inReplyTo?: string | undefined
 }
@@ -192,7 +192,7 @@ interface Addressed {
 async function lookUpFirst(
   { db, sends }: Pick<MailContext, 'db' | 'sends'>,
   caller: Caller,
-  { to, inReplyTo }: Addressed,
+  { to, inReplyTo }: AddressFields,
   idempotency: Idempotency | undefined,
 ): Promise<void> {
   try {

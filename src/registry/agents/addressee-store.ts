@@ -48,7 +48,7 @@ const grantingReplies = statement<{ projectId: string; callerId: string }, Addre
     order by a.handle`,
 )
 
-interface Sought {
+interface AddresseePatterns {
   projectId: string
   /** Patterns for the id of a session, and for its capabilities in lower case. */
   session: string
@@ -56,11 +56,11 @@ interface Sought {
 }
 
 const mayBeSought: SQL = sql`(s.id like ${p('session')} escape '!' or lower(s.capabilities) like ${p('capability')} escape '!')`
-const liveInProject = statement<Sought, LiveRow>(
+const liveInProject = statement<AddresseePatterns, LiveRow>(
   sql`select ${columns}, s.id as "sessionId", s.capabilities from session s join agent a on a.id = s.agent_id
     where s.project_id = ${p('projectId')} and s.ended_at is null and ${lateFilter(mayBeSought)}`,
 )
-const liveOfGrantors = statement<Sought & { callerId: string }, LiveRow>(
+const liveOfGrantors = statement<AddresseePatterns & { callerId: string }, LiveRow>(
   sql`select ${columns}, s.id as "sessionId", s.capabilities from session s join agent a on a.id = s.agent_id
     where s.agent_id in (select grantor_id from permission where grantee_id = ${p('callerId')}) and s.ended_at is null
       and ${lateFilter(sql`s.project_id = ${p('projectId')} and ${mayBeSought}`)}`,

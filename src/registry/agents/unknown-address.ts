@@ -5,7 +5,7 @@ import { type Caller, operates } from '../callers/caller.ts'
 import { listNamesAround } from './agent-names.ts'
 import { namesSession } from './role-addresses.ts'
 
-interface Sought {
+interface AddressSearch {
   readonly projectId: string
   readonly name: string
   /** The field that had the address. */
@@ -21,9 +21,9 @@ const comparedMax = 200
  * names: so it has no candidates yet. `withNearestNames` adds them.
  */
 export class UnknownAddress extends Problem {
-  readonly sought: Sought
+  readonly sought: AddressSearch
 
-  constructor(sought: Sought, candidates: readonly string[] = []) {
+  constructor(sought: AddressSearch, candidates: readonly string[] = []) {
     super('agent-not-found', {
       field: sought.field,
       detail: detailOf(sought, candidates),
@@ -46,7 +46,7 @@ export async function withNearestNames(reader: Reader, caller: Caller, error: un
   return new UnknownAddress(error.sought, nearestNames(name, names, suggestionsMax))
 }
 
-function detailOf({ projectId, name, field }: Sought, candidates: readonly string[]): string {
+function detailOf({ projectId, name, field }: AddressSearch, candidates: readonly string[]): string {
   const gone = namesSession(name.toLowerCase()) ? ' A session ends with its process; use the handle.' : ''
   const hint = candidates.length > 0 ? ` Did you mean ${candidates.join(' or ')}?` : ''
   return `${field}: no agent of project ${projectId} has the address "${name}".${gone}${hint}`

@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import type { LimitName } from '../../limits.ts'
 import type { AppendEvents } from '../../log/append.ts'
-import type { Database, Pipelined, Reader, Transaction } from '../../storage/database.ts'
+import type { Database, PipelinedStatements, Reader, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
 import { type Caller, operates, requireAdmin, requireOperator } from '../callers/caller.ts'
 import { changeOverrides } from './project-limits.ts'
@@ -71,7 +71,7 @@ export async function changeLimits(
 async function mergeLimits(
   tx: Transaction,
   items: readonly { id: string; changes: LimitChanges }[],
-): Promise<Pipelined> {
+): Promise<PipelinedStatements> {
   for (const { id, changes } of items) {
     const project = await lockProject(tx, id)
     if (project) await saveLimits(tx, id, changeOverrides(project.limits, changes))

@@ -78,13 +78,13 @@ export async function listParked(db: Reader, projectId: string, now: number, lim
 }
 
 /** Why mail to an agent waits: its harness is at a limit. `until`: ms since the epoch; null: until a person acts. */
-export interface Held {
+export interface ParkReason {
   readonly reason: string
   readonly until: number | null
 }
 
 /** Returns those of the agents that are parked, by their ids. */
-export async function findParked(db: Reader, agentIds: readonly string[]): Promise<Map<string, Held>> {
+export async function findParked(db: Reader, agentIds: readonly string[]): Promise<Map<string, ParkReason>> {
   const rows = await parkedAmong.all(db, {}, agentIds)
   return new Map(
     rows.map(({ agentId, until, open, reason }) => [agentId, { reason, until: open === 1 ? null : until }]),

@@ -131,7 +131,7 @@ export async function savePresence(tx: Transaction, id: string, report: Presence
   )
 }
 
-/** Records what the harness says of its conversation. Without a word of it there is nothing to do. */
+/** Records what the harness reports of its conversation. Without a report there is nothing to do. */
 export async function saveConversation(
   tx: Transaction,
   id: string,

@@ -21,7 +21,7 @@ export const sessionFields = {
   source: word<PresenceSource>(),
   activeTurnId: nullable(text),
   presenceAt: nullable(int),
-  /** The size of its conversation in tokens; null: the harness has not said. */
+  /** The size of its conversation in tokens; null: the harness has not reported it. */
   contextTokens: nullable(int),
   /** When the harness itself last did something; a call of a program beside it is a sign of life, and no act. */
   actedAt: int,

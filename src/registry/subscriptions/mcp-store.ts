@@ -65,7 +65,7 @@ export async function listExpired(db: Reader, now: number, limit: number): Promi
   return (await db.all(expired, { now, limit })).map(wakeFromRow)
 }
 
-/** Has a subscription live longer. Its client is told of a gap with the answer. */
+/** Has a subscription live longer. Its client is notified of a gap with the answer. */
 export async function refreshMcpSubscription(
   tx: Transaction,
   { id, target }: Pick<WakeSubscription, 'id' | 'target'>,

@@ -51,7 +51,7 @@ const farewells = statement<{ limit: number }, { farewell: string }>(
 )
 const said = new ListStatement((ids) => sql`update removed_subscription set farewell = null where id in (${ids})`)
 
-/** Has the clients of those of the subscriptions that are for clients of MCP told that they have ended. Call it in the transaction that removes them. */
+/** Has the clients of those of the subscriptions that are for clients of MCP notified that they have ended. Call it in the transaction that removes them. */
 export async function noteEnded(tx: Transaction, ended: readonly Subscription[], reason: string): Promise<void> {
   const rows = ended.flatMap((one) => {
     if (one.kind === 'push' || one.mcpId === null || one.signingKey === null || !one.target.url) return []

@@ -112,13 +112,13 @@ export async function deleteSubscription(tx: Transaction, id: string): Promise<v
   await noteRemoved(tx, [id])
 }
 
-/** Removes all subscriptions of an agent, push configs too. Its clients of MCP are told why. Returns their ids. */
+/** Removes all subscriptions of an agent, push configs too. Its clients of MCP are notified with the reason. Returns their ids. */
 export async function deleteSubscriptionsOf(tx: Transaction, agentId: string, reason: string): Promise<string[]> {
   const owned = (await tx.all(ownedBy, { agentId })).map(subscriptionFromRow)
   return endSubscriptions(tx, owned, reason)
 }
 
-/** Removes subscriptions that their clients have not ended: clients of MCP are told why. Returns their ids. */
+/** Removes subscriptions that their clients have not ended: clients of MCP are notified with the reason. Returns their ids. */
 export async function endSubscriptions(
   tx: Transaction,
   ended: readonly Subscription[],

@@ -1,10 +1,10 @@
-import type { Gate, Waiting } from './gate.ts'
+import type { Gate, QueuedGroup } from './gate.ts'
 
 /** A group's place at the gate: it enters before its first row lock, and leaves when all its locks are answered. */
 export class GatePlace {
   readonly #gate: Gate
   #state: 'outside' | 'waiting' | 'inside' = 'outside'
-  #waiting: Waiting | undefined
+  #waiting: QueuedGroup | undefined
 
   constructor(gate: Gate) {
     this.#gate = gate

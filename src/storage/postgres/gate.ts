@@ -1,5 +1,5 @@
 /** A group that waits at the gate. */
-export interface Waiting {
+export interface QueuedGroup {
   /** Resolves when it may enter, or has given up. */
   readonly entered: Promise<void>
   /** Takes it out of the line. */
@@ -18,7 +18,7 @@ export class Gate {
   }
 
   /** Returns undefined if the group may enter at once; otherwise how it waits. */
-  enter(): Waiting | undefined {
+  enter(): QueuedGroup | undefined {
     if (this.#inside++ === 0) return undefined
     let resolve = (): void => {}
     const entered = new Promise<void>((done) => {

@@ -1,11 +1,11 @@
 import { BeforeCommitWork } from '../before-commit.ts'
-import type { Pipelined, Transaction } from '../database.ts'
+import type { PipelinedStatements, Transaction } from '../database.ts'
 import { pipelined } from '../pipelined.ts'
 import type { RowsLock } from './advisory-lock.ts'
 import type { Gate } from './gate.ts'
 import { GatePlace } from './gate-place.ts'
 import { RowLocks } from './row-locks.ts'
-import { runWriter, type Shared } from './run-writer.ts'
+import { type GroupState, runWriter } from './run-writer.ts'
 import { RunningWriters } from './running-writers.ts'
 import { isCertain } from './storage-problem.ts'
 import type { WriteConnection } from './write-connection.ts'
@@ -27,7 +27,7 @@ export interface Locks {
  * A group locks no row before it has passed the gate, and leaves it when all its locks are answered. So two groups of one gateway
  * never wait for each other: the group inside the gate waits at most for the commits of earlier groups.
  */
-export class Group implements Shared {
+export class Group implements GroupState {
   readonly connection: WriteConnection
   readonly now: number
   readonly atWork = new RunningWriters()
@@ -86,7 +86,7 @@ export class Group implements Shared {
       if (!this.#loss) {
         const closed = await this.#close(results)
         results = [...results, closed]
-        if ('value' in closed) last = closed.value as Pipelined
+        if ('value' in closed) last = closed.value as PipelinedStatements
       }
     }
     await begun.catch(() => {})
@@ -145,7 +145,7 @@ export class Group implements Shared {
     this.#appends = true
     const deferred = new BeforeCommitWork()
     for (const result of results) if ('deferred' in result) deferred.join(result.deferred)
-    const work = (tx: Transaction): Promise<Pipelined> => deferred.run(tx)
+    const work = (tx: Transaction): Promise<PipelinedStatements> => deferred.run(tx)
     // It gets answers only after the hooks of earlier groups have run, so it never knows more of the log than was published.
     const result = await runWriter(
       this,
@@ -157,7 +157,7 @@ export class Group implements Shared {
   }
 
   /** @param last the statements that were sent and have no answer yet */
-  async #commit(last: Pipelined): Promise<void> {
+  async #commit(last: PipelinedStatements): Promise<void> {
     // If the connection was already lost before the commit was sent, nothing was committed.
     const { isOpen } = this.connection
     try {

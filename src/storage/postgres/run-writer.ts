@@ -8,7 +8,7 @@ import type { WriteConnection } from './write-connection.ts'
 import type { Loss, Result, Writer } from './writer.ts'
 
 /** The state that the writers of one transaction share. */
-export interface Shared {
+export interface GroupState {
   readonly connection: WriteConnection
   readonly now: number
   readonly locks: RowLocks<object>
@@ -26,12 +26,12 @@ export interface Shared {
  * statements of the writer are sent in the order in which it requested them.
  * @param before the writer gets no answer before this resolves
  */
-export function runWriter(shared: Shared, writer: Writer, before?: Promise<unknown>): Promise<Result> {
+export function runWriter(shared: GroupState, writer: Writer, before?: Promise<unknown>): Promise<Result> {
   return new WriterRun(shared, writer, before).run()
 }
 
 class WriterRun {
-  readonly #shared: Shared
+  readonly #shared: GroupState
   readonly #writer: Writer
   readonly #before: Promise<unknown> | undefined
   readonly #hooks: (() => void)[] = []
@@ -45,7 +45,7 @@ class WriterRun {
   /** The last statement that had to wait for a lock or a line. Later statements are sent after it. */
   #waiting: Promise<void> | undefined
 
-  constructor(shared: Shared, writer: Writer, before: Promise<unknown> | undefined) {
+  constructor(shared: GroupState, writer: Writer, before: Promise<unknown> | undefined) {
     this.#shared = shared
     this.#writer = writer
     this.#before = before

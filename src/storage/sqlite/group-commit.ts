@@ -21,13 +21,13 @@ interface Writer {
   readonly reject: (error: unknown) => void
 }
 
-interface Done {
+interface WriterResult {
   readonly writer: Writer
   readonly value: unknown
   readonly hooks: readonly (() => void)[]
   readonly closings: BeforeCommitWork
 }
-type Settled = Done | { readonly writer: Writer; readonly error: unknown }
+type WriterOutcome = WriterResult | { readonly writer: Writer; readonly error: unknown }
 
 /** Forces commits to the disk. */
 interface Flushable {
@@ -133,7 +133,7 @@ export class GroupCommit {
   /** Runs the writers, and those that arrive meanwhile, in one transaction. Throws when all of it is rolled back. */
   async #runGroup(group: Writer[]): Promise<void> {
     const startedAt = performance.now()
-    const settled: Settled[] = []
+    const settled: WriterOutcome[] = []
     const hooks: (() => void)[] = []
     let run = this.#separateGroups > 0 ? this.#runSeparately : this.#runWriter
     if (this.#separateGroups > 0) this.#separateGroups--
@@ -166,7 +166,7 @@ export class GroupCommit {
   }
 
   /** Forces the commit to the disk, then resolves its writers. */
-  async #flush(settled: readonly Settled[], hooks: readonly (() => void)[], startedAt: number): Promise<void> {
+  async #flush(settled: readonly WriterOutcome[], hooks: readonly (() => void)[], startedAt: number): Promise<void> {
     try {
       await this.#disk.flush()
     } catch (error) {
@@ -200,7 +200,7 @@ export class GroupCommit {
   }
 
   /** Does the deferred work of the writers. Returns its commit hooks. */
-  async #close(settled: readonly Settled[]): Promise<readonly (() => void)[]> {
+  async #close(settled: readonly WriterOutcome[]): Promise<readonly (() => void)[]> {
     const left = new BeforeCommitWork()
     for (const result of settled) if ('closings' in result) left.join(result.closings)
     if (left.isEmpty) return []
@@ -211,7 +211,7 @@ export class GroupCommit {
   }
 
   /** Returns undefined when the writer failed and may have left changes. Throws only when the whole group is lost. */
-  async #runWriter(writer: Writer): Promise<Settled | undefined> {
+  async #runWriter(writer: Writer): Promise<WriterOutcome | undefined> {
     const connection = this.#connection
     const changesBefore = connection.changes
     const { tx, hooks, closings, end } = openTransaction(connection, this.#clock.now())
@@ -227,7 +227,7 @@ export class GroupCommit {
   }
 
   /** Undoes what a writer that fails has changed, and nothing else. Throws only when the whole group is lost. */
-  async #runSeparately(writer: Writer): Promise<Settled> {
+  async #runSeparately(writer: Writer): Promise<WriterOutcome> {
     const { tx, hooks, closings, end } = openTransaction(this.#connection, this.#clock.now())
     this.#savepoint.set()
     try {

@@ -38,7 +38,7 @@ const everyMs = 10_000
 const atOnce = 200
 const gateway = { id: gatewayIdentity, identity: gatewayIdentity }
 
-/** Removes the subscriptions to events that their clients have not refreshed in time. Their clients know the time, so nobody is told. */
+/** Removes the subscriptions to events that their clients have not refreshed in time. Their clients know the time, so nobody is notified. */
 export function lapseSweep(context: LapseContext): Sweep {
   const { db, clock, log, silenceUntil } = context
   return {

@@ -9,9 +9,9 @@ import { scanPending } from '../../wakes/read/scan-pending.ts'
 import { type McpEventChoice, mcpEventCursor } from '../../words/mcp-events.ts'
 import type { SubscriptionContext } from '../context.ts'
 import { subscriptionTo } from './choice.ts'
-import { startPosition, type Wanted } from './start-position.ts'
+import { type RequestedStart, startPosition } from './start-position.ts'
 
-interface PollInput extends Wanted {
+interface PollInput extends RequestedStart {
   readonly choice: McpEventChoice
   /** The most events of the answer. */
   readonly maxEvents: number

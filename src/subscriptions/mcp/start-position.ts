@@ -5,7 +5,7 @@ import { p, sql, statement } from '../../storage/statement.ts'
 import { logIdOfCursor } from '../../words/mcp-events.ts'
 
 /** Where a client wants to begin. */
-export interface Wanted {
+export interface RequestedStart {
   /** null: from now on. */
   readonly cursor: string | null
   /** Nothing older than this, in ms. It counts only with a cursor. */
@@ -26,9 +26,14 @@ const createdAt = statement<{ projectId: string; logId: number }, { createdAt: n
 
 /**
  * Returns where a client begins to read the log of a project. A cursor that is not ours, or whose events are no longer kept, begins with
- * the oldest event there is, and says so: never an error, and never a gap in silence. Source: SEP-3415, cursors.
+ * the oldest event there is, and reports so: never an error, and never a gap in silence. Source: SEP-3415, cursors.
  */
-export async function startPosition(db: Reader, projectId: string, wanted: Wanted, now: number): Promise<Position> {
+export async function startPosition(
+  db: Reader,
+  projectId: string,
+  wanted: RequestedStart,
+  now: number,
+): Promise<Position> {
   const { head, prunedTo } = await logBounds(db, projectId)
   const { cursor, maxAgeMs } = wanted
   if (cursor === null) return { logId: head, isCut: false }

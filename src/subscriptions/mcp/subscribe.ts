@@ -27,9 +27,9 @@ import { requireCallback } from './callback.ts'
 import { mcpSubscriptionId, subscriptionTo } from './choice.ts'
 import { type DeliveryStatus, deliveryStatusOf } from './delivery-status.ts'
 import { refreshed } from './refresh.ts'
-import { startPosition, type Wanted } from './start-position.ts'
+import { type RequestedStart, startPosition } from './start-position.ts'
 
-interface McpSubscribeInput extends Wanted {
+interface McpSubscribeInput extends RequestedStart {
   readonly choice: McpEventChoice
   readonly url: string
   /** `whsec_` and 24 to 64 bytes in base64. */
@@ -105,13 +105,13 @@ function isLiving({ expiresAt }: WakeSubscription, now: number): boolean {
   return expiresAt === null || expiresAt > now
 }
 
-/** Returns until when a subscription lives. Whatever is wanted is possible within bounds, which the answer says. */
+/** Returns until when a subscription lives. Whatever is wanted is possible within bounds, which the answer has. */
 function expiryOf({ ttlMs }: Pick<McpSubscribeInput, 'ttlMs'>, now: number): number {
   const { default: usual, min, max } = mcpEventTtl
   return now + Math.round(Math.min(max, Math.max(min, ttlMs === null ? max : (ttlMs ?? usual))))
 }
 
-interface Given extends McpSubscribeInput {
+interface VerifiedInput extends McpSubscribeInput {
   readonly mcpId: string
   readonly verifiedAt: number
 }
@@ -120,7 +120,7 @@ async function made(
   context: SubscriptionContext,
   tx: Transaction,
   caller: Caller,
-  given: Given,
+  given: VerifiedInput,
 ): Promise<Omit<McpSubscribed, 'id' | 'deliveryStatus'> & { readonly id: string }> {
   const { projectId, id: agentId } = caller
   const { choice, url, secret, mcpId, verifiedAt } = given
@@ -160,7 +160,7 @@ async function verifiedSince(
     secret,
     mcpId,
     known,
-  }: Pick<Given, 'url' | 'secret' | 'mcpId'> & { readonly known: WakeSubscription | undefined },
+  }: Pick<VerifiedInput, 'url' | 'secret' | 'mcpId'> & { readonly known: WakeSubscription | undefined },
   turn: ChallengeTurn,
 ): Promise<number> {
   const { db, clock } = context

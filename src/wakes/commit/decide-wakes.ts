@@ -17,7 +17,7 @@ import { decide, isWake, routeOf } from '../rules/policy.ts'
 import { dueAt } from '../rules/window.ts'
 import { type Candidate, isLong, type LongCandidate, readWhole, type WholeCandidate } from '../store/candidate-store.ts'
 import type { Due } from '../store/due-store.ts'
-import type { Held } from '../store/held-store.ts'
+import type { HoldRecord } from '../store/held-store.ts'
 
 /** Ids of agents and tasks, each with the indexes of the events that concern it. */
 export type EventsByAudience = ReadonlyMap<string, readonly number[]>
@@ -31,9 +31,9 @@ export interface DueWithEvent extends Due {
 }
 
 /** The subscriptions that events make due, and the events that are held. */
-export interface Decided {
+export interface WakeDecisions {
   readonly due: readonly DueWithEvent[]
-  readonly held: readonly Held[]
+  readonly held: readonly HoldRecord[]
 }
 
 /** How many long filters and targets are read and parsed at once: a few ms. */
@@ -48,8 +48,8 @@ export async function decideWakes(
   written: readonly LogEvent[],
   byAudience: EventsByAudience,
   candidates: readonly Candidate[],
-): Promise<Decided> {
-  const held: Held[] = []
+): Promise<WakeDecisions> {
+  const held: HoldRecord[] = []
   const due: DueWithEvent[] = []
   const sessionOf = sessionsOnce(tx)
   const decide = async (piece: readonly WholeCandidate[]): Promise<void> => {
@@ -119,7 +119,7 @@ async function firstToWake(
   tx: Transaction,
   candidate: ParsedCandidate,
   events: readonly LogEvent[],
-  held: Held[],
+  held: HoldRecord[],
   sessionOf: SessionOf,
 ): Promise<LogEvent | undefined> {
   const news = events.filter((event) => event.logId > candidate.cursorLogId)
@@ -147,7 +147,7 @@ export async function holdEvents(
   tx: Transaction,
   subject: Subject,
   events: readonly LogEvent[],
-  held: Held[],
+  held: HoldRecord[],
   sessionOf: SessionOf = (agentId) => newestLiveSession(tx, agentId),
 ): Promise<readonly LogEvent[]> {
   if (subject.kind === 'push') return events.filter((event) => concerns(subject, event))

@@ -1,7 +1,7 @@
 import type { LogEvent } from '../../log/event.ts'
 import { readTaskEvents } from '../../log/event-store.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
-import type { Pipelined, Transaction } from '../../storage/database.ts'
+import type { PipelinedStatements, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
 import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import { advanceCursors, releaseLeases } from '../store/lease-progress.ts'
@@ -16,10 +16,10 @@ export async function endRuns(
   runs: readonly DeferredEnd[],
   log: LockedLog,
   scheduler: Pick<Scheduler, 'hasPeers' | 'notifyYielded'>,
-): Promise<Pipelined> {
+): Promise<PipelinedStatements> {
   if (runs.length === 0) return pipelined()
   const { projectId } = runs[0]!.subscription
-  // Others have appended too, and the cache ends before them: it would tell a run that there is nothing more.
+  // Others have appended too, and the cache ends before them: a run would find nothing more in it.
   if (log.recent.head(projectId) !== log.head) log.recent.forget([projectId])
   const { continuing, releases } = await lookAhead(tx, runs, log)
   const [kept, yielded] = share(continuing, tx.now, scheduler)

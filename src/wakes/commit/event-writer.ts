@@ -2,7 +2,7 @@ import type { AppendEvents } from '../../log/append.ts'
 import type { NewEvent } from '../../log/event.ts'
 import { lockLog, numberEvents, writeEvents } from '../../log/event-store.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
-import type { Pipelined, Transaction } from '../../storage/database.ts'
+import type { PipelinedStatements, Transaction } from '../../storage/database.ts'
 import { pipelined } from '../../storage/pipelined.ts'
 import { KeptCounts } from '../store/kept-counts.ts'
 import { decideWakes } from './decide-wakes.ts'
@@ -40,7 +40,7 @@ const noScheduler: Scheduler = {
 export function createEventWriter(notifier: LogNotifier, kept = new KeptCounts()): EventWriter {
   const { recent } = notifier
   let scheduler = noScheduler
-  const write = async (tx: Transaction, deferred: readonly Deferred[]): Promise<Pipelined> => {
+  const write = async (tx: Transaction, deferred: readonly Deferred[]): Promise<PipelinedStatements> => {
     let last = pipelined()
     for (const [projectId, { events, runs }] of byProject(deferred)) {
       await last.answered
@@ -58,7 +58,7 @@ export function createEventWriter(notifier: LogNotifier, kept = new KeptCounts()
     projectId: string,
     events: readonly NewEvent[],
     runs: readonly DeferredEnd[],
-  ): Promise<Pipelined> => {
+  ): Promise<PipelinedStatements> => {
     const byAudience = indexByAudience(events)
     const [numbered, candidates] = await Promise.all([
       numberEvents(tx, projectId, events),

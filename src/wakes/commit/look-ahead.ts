@@ -38,7 +38,7 @@ interface LookAhead {
 const windowLogIds = 256
 
 /**
- * Finds whether there is more for each of the runs of one project: in the cache; where that does not tell, with one statement
+ * Finds whether there is more for each of the runs of one project: in the cache; where that is not enough, with one statement
  * for all of them; and page by page for the few that are left.
  */
 export async function lookAhead(tx: Transaction, runs: readonly DeferredEnd[], log: LockedLog): Promise<LookAhead> {

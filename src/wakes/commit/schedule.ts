@@ -1,6 +1,6 @@
 import type { LogEvent, NewEvent } from '../../log/event.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
-import type { Pipelined, Transaction } from '../../storage/database.ts'
+import type { PipelinedStatements, Transaction } from '../../storage/database.ts'
 import { inPieces, pieceMax } from '../../storage/in-pieces.ts'
 import { pipelined } from '../../storage/pipelined.ts'
 import { eventTypes, type Trigger } from '../../words/events.ts'
@@ -10,7 +10,7 @@ import { makeDue } from '../store/due-store.ts'
 import { insertHeld } from '../store/held-store.ts'
 import type { KeptCounts } from '../store/kept-counts.ts'
 import { leaseIdle } from '../store/lease-store.ts'
-import type { Decided, DueWithEvent, EventsByAudience } from './decide-wakes.ts'
+import type { DueWithEvent, EventsByAudience, WakeDecisions } from './decide-wakes.ts'
 
 /** How many subscriptions are leased in one transaction that appends events, in all and of one agent. The others become due. */
 const leasesMax = 256
@@ -81,10 +81,10 @@ export async function findCandidates(
  */
 export async function scheduleWakes(
   tx: Transaction,
-  decided: Decided,
+  decided: WakeDecisions,
   sending: Scheduler,
   kept: KeptCounts,
-): Promise<Pipelined> {
+): Promise<PipelinedStatements> {
   const holding = await inPieces(decided.held, pieceMax, (piece) => insertHeld(tx, piece))
   const { offered, later } = divide(decided.due, sending, tx.now)
   const leased: Subscription[] = []

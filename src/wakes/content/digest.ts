@@ -4,7 +4,7 @@ import { messageIdOf, traceparentOf } from '../rules/match.ts'
 import { type DigestKind, digestKindOf, digestKinds } from './digest-kinds.ts'
 import { wakePayload } from './payload.ts'
 
-/** A digest lists at most this many events, and says `refsTruncated` when there are more. */
+/** A digest lists at most this many events, and has `refsTruncated` when there are more. */
 const refsMax = 100
 
 const kindNames = Object.keys(digestKinds) as DigestKind[]

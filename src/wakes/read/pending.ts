@@ -15,7 +15,7 @@ import { comesWithMessage, isWokenBySibling, matches, messageIdOf, triggerOf } f
 import { heldWithin } from '../store/held-store.ts'
 
 /** One page of what a subscription still has to send. */
-export interface Pending {
+export interface PendingPage {
   /** The events of the page that wake it. */
   readonly events: readonly LogEvent[]
   /** The last logId that the page covers. */
@@ -47,7 +47,7 @@ export async function readPending(
   after: number,
   upTo = Number.MAX_SAFE_INTEGER,
   limit = pageMax,
-): Promise<Pending> {
+): Promise<PendingPage> {
   const page = await readPage(db, subscription, { after, upTo, limit })
   return {
     events: await sift(db, subscription, page, after),

@@ -4,7 +4,7 @@ import type { Reader } from '../../storage/database.ts'
 import { matches, messageIdOf } from '../rules/match.ts'
 import { listReleased } from '../store/released-store.ts'
 import { type FindDelivered, pageMax, withoutDelivered, withoutDuplicates } from './pending.ts'
-import type { Waiting } from './waiting.ts'
+import type { WaitingWork } from './waiting.ts'
 
 /** How many pages of released events one digest has: what is older than the newest of them is in the inbox. */
 const pagesMax = 50
@@ -19,7 +19,7 @@ export async function readReleasedEvents(
   {
     findDelivered,
     unread,
-  }: { readonly findDelivered: FindDelivered | undefined; readonly unread: Waiting | undefined },
+  }: { readonly findDelivered: FindDelivered | undefined; readonly unread: WaitingWork | undefined },
   upTo: number,
 ): Promise<readonly LogEvent[]> {
   const found: LogEvent[] = []

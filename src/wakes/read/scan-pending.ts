@@ -1,6 +1,6 @@
 import type { Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../storage/database.ts'
-import { type Pending, readPending } from './pending.ts'
+import { type PendingPage, readPending } from './pending.ts'
 
 /** True when two reads of a subscription select the same, from the same place. */
 export function selectsAlike(one: WakeSubscription, other: WakeSubscription): boolean {
@@ -25,7 +25,7 @@ export async function* scanPending(
   subscription: Subscription,
   after: number,
   { upTo, until, first }: Scan = {},
-): AsyncGenerator<Pending> {
+): AsyncGenerator<PendingPage> {
   let page = await readPending(db, subscription, after, upTo, first)
   yield page
   while (page.more) {

@@ -1,5 +1,5 @@
 import type { LogEvent, PastEvent } from '../../log/event.ts'
-import { firstLogIdSince, type Kept, newestTaskEvents, oldestKept } from '../../log/event-search.ts'
+import { firstLogIdSince, type LogStart, newestTaskEvents, oldestKept } from '../../log/event-search.ts'
 import { readTriggerEvents } from '../../log/event-store.ts'
 import type { WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../storage/database.ts'
@@ -8,7 +8,7 @@ import { isOwnAct, matches, messageIdOf, passes, wakePolicyOf } from '../rules/m
 import { pageMax } from './pending.ts'
 
 /** The ids of an agent's unread messages, and of the tasks that it has to work on. */
-export interface Waiting {
+export interface WaitingWork {
   readonly messageIds: ReadonlySet<string>
   /** When the oldest of them was sent, ms since the epoch; null: there is none. */
   readonly oldestAt: number | null
@@ -18,7 +18,7 @@ export interface Waiting {
   tasksBefore(before: number, taskIds: readonly string[], projectId: string): Promise<readonly PastEvent[]>
 }
 
-export type FindWaiting = (agentId: string) => Promise<Waiting>
+export type FindWaiting = (agentId: string) => Promise<WaitingWork>
 
 /** A message and its event may have been stamped this far apart. */
 const slackMs = 60_000
@@ -32,7 +32,7 @@ const pagesMax = 100
 export async function readWaitingEvents(
   db: Reader,
   subscription: WakeSubscription,
-  waiting: Waiting,
+  waiting: WaitingWork,
   upTo: number,
 ): Promise<readonly LogEvent[]> {
   const { messageIds, oldestAt, taskIds } = waiting
@@ -51,8 +51,8 @@ export async function readWaitingEvents(
 async function pastMail(
   db: Reader,
   subscription: WakeSubscription,
-  { oldestAt, mailBefore }: Waiting,
-  { prunedTo, at }: Kept,
+  { oldestAt, mailBefore }: WaitingWork,
+  { prunedTo, at }: LogStart,
 ): Promise<LogEvent[]> {
   const { projectId, audience, trigger } = subscription
   if (oldestAt === null || oldestAt >= at || trigger !== 'SENT_TO_ME') return []
@@ -68,8 +68,8 @@ async function pastMail(
 async function pastTasks(
   db: Reader,
   { projectId }: WakeSubscription,
-  { tasksBefore }: Waiting,
-  { prunedTo, at }: Kept,
+  { tasksBefore }: WaitingWork,
+  { prunedTo, at }: LogStart,
   taskIds: readonly string[],
 ): Promise<LogEvent[]> {
   if (prunedTo === 0) return []

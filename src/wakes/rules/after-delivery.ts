@@ -48,7 +48,7 @@ export function afterDelivery(
     case 'failed':
       return afterFailure(result, progressAfter(subscription, progress, sent, result, now))
     case 'rejected':
-      // The receiver says that no retry will help. The cursor stays, so that nothing is lost.
+      // The receiver reports that no retry will help. The cursor stays, so that nothing is lost.
       return { next: 'degrade', outcome: 'rejected', progress, reason: result.reason ?? 'rejected' }
   }
 }

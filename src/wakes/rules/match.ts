@@ -24,7 +24,7 @@ interface Filterable {
 }
 
 /** The fields by which a subscription is matched. */
-type Matched =
+type MatchFields =
   | Pick<WakeSubscription, 'id' | 'kind' | 'agentId' | 'audience' | 'trigger' | 'filters' | 'harnessTarget' | 'target'>
   | Pick<PushSubscription, 'kind'>
 
@@ -38,9 +38,9 @@ export function triggerOf(subscription: Subscription): Trigger | undefined {
 
 /**
  * True when an event that concerns a subscription's audience wakes it. Where presence decides, the decision was made when the event
- * was appended, and this says whether it could have been a wake. Pure. Source: S1-15, S1-43.
+ * was appended, and this decides whether it could have been a wake. Pure. Source: S1-15, S1-43.
  */
-export function matches(subscription: Matched, event: LogEvent): boolean {
+export function matches(subscription: MatchFields, event: LogEvent): boolean {
   if (!concerns(subscription, event)) return false
   if (subscription.kind === 'push') return true
   if (isOwnAct(subscription, event) || isFollowed(subscription, event)) return false
@@ -70,7 +70,7 @@ export function wakePolicyOf({ data }: Pick<LogEvent, 'data'>, audience: string)
  * True when the subscription's own agent caused an event: then it is not woken by it, unless it asks for that. A push carries
  * everything. Pure. Source: D17.
  */
-export function isOwnAct(subscription: Matched, { actorId }: Pick<LogEvent, 'actorId'>): boolean {
+export function isOwnAct(subscription: MatchFields, { actorId }: Pick<LogEvent, 'actorId'>): boolean {
   if (subscription.kind === 'push' || actorId === null) return false
   return actorId === subscription.agentId && subscription.target.includeOwn !== true
 }
@@ -79,7 +79,7 @@ export function isOwnAct(subscription: Matched, { actorId }: Pick<LogEvent, 'act
  * True when the agent of a subscription polled for an event as an MCP task when it was appended: the answer to the poll begins a turn in the
  * session, and a wake would begin a second one. Pure.
  */
-export function isFollowed(subscription: Matched, event: Pick<LogEvent, 'data'>): boolean {
+export function isFollowed(subscription: MatchFields, event: Pick<LogEvent, 'data'>): boolean {
   if (subscription.kind === 'push' || !beginsTurns(subscription.harnessTarget)) return false
   const { agentId, audience } = subscription
   return agentId === audience && routingOf(event).followed?.includes(agentId) === true
@@ -98,7 +98,7 @@ export function mayWake(
 }
 
 /** True when a subscription listens to an event, whatever is decided about it then. Pure. */
-export function concerns(subscription: Matched, event: LogEvent): boolean {
+export function concerns(subscription: MatchFields, event: LogEvent): boolean {
   if (subscription.kind === 'push') return pushed.has(event.type)
   if (event.trigger === null || event.trigger !== subscription.trigger) return false
   // Events of the engine about a subscription are not sent through the same one: a failure would cause the next.

@@ -3,7 +3,7 @@ import type { Trigger } from '../../words/events.ts'
 import type { McpEventArguments, McpEventChoice, McpEventName } from '../../words/mcp-events.ts'
 
 /** The fields of an event that a choice looks at. */
-interface Chosen {
+interface EventFields {
   readonly from?: string
   readonly priority?: string
   readonly taggedConcepts?: readonly string[]
@@ -28,12 +28,12 @@ interface McpEventRule {
   readonly trigger: Trigger
   /** Whom it is for. An operator has tasks and sends mail, and has no inbox. */
   readonly isFor: readonly ('agent' | 'operator')[]
-  /** Says whether an event of the trigger is one of this type, for the subscriber. */
-  readonly isOne: (data: Chosen, self: string) => boolean
+  /** True when an event of the trigger is one of this type, for the subscriber. */
+  readonly isOne: (data: EventFields, self: string) => boolean
 }
 
 const everybody = ['agent', 'operator'] as const
-const isAssignment = ({ previousState, previousAssignee, assignee }: Chosen, self: string): boolean =>
+const isAssignment = ({ previousState, previousAssignee, assignee }: EventFields, self: string): boolean =>
   assignee === self && (previousState === null || previousAssignee !== undefined)
 const isAny = (): boolean => true
 
@@ -65,18 +65,18 @@ export const mcpEventRules = {
 } as const satisfies Record<McpEventName, McpEventRule>
 
 /** A pulse of recovery has the same trigger, and is no mail. */
-function isMail({ messageId }: Chosen): boolean {
+function isMail({ messageId }: EventFields): boolean {
   return messageId !== undefined
 }
 
 /** True when a client has chosen an event whose trigger is that of its type. Every argument that is given must hold. Pure. */
 export function isChosen({ name, arguments: wanted, self }: McpEventChoice, { data, actor }: LogEvent): boolean {
-  const chosen = data as Chosen
+  const chosen = data as EventFields
   const rule: McpEventRule = mcpEventRules[name]
   return rule.isOne(chosen, self) && holds(wanted, chosen, self, actor)
 }
 
-function holds(wanted: McpEventArguments, data: Chosen, self: string, actor: string): boolean {
+function holds(wanted: McpEventArguments, data: EventFields, self: string, actor: string): boolean {
   const {
     from,
     priority,

@@ -94,7 +94,7 @@ export const ownAct: Decision = { action: 'store_only', reason: 'own_act' }
 /** True when an action reaches the harness now. */
 export const isWake = ({ action }: Decision): boolean => action === 'deliver' || action === 'steer'
 
-/** Returns the route to a target, with what its stream and its session say that the harness can do: `turn/start`, `turn/steer`, `append-only`. */
+/** Returns the route to a target, with what its stream and its session report that the harness can do: `turn/start`, `turn/steer`, `append-only`. */
 export function routeOf(target: HarnessTarget, capabilities: readonly string[] = []): Route {
   return {
     kind: targets[target].route,

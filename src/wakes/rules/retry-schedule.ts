@@ -42,7 +42,7 @@ function doubledMs(attempt: number): number {
   return Math.min(1000 * 2 ** Math.min(attempt - 1, 20), retryWaitMaxMs)
 }
 
-/** How many attempts a record has: the first one, which says since when the receiver is away, and the latest. */
+/** How many attempts a record has: the first one, which shows since when the receiver is away, and the latest. */
 export const attemptsKept = 12
 
 /** Returns the attempts to record. */
@@ -50,7 +50,7 @@ export function trimmed(attempts: readonly Attempt[]): readonly Attempt[] {
   return attempts.length <= attemptsKept ? attempts : [attempts[0]!, ...attempts.slice(1 - attemptsKept)]
 }
 
-/** True when an event is tried for longer than S1-34 says. What gathers meanwhile is one digest. Source: D31. */
+/** True when an event is tried for longer than S1-34 allows. What gathers meanwhile is one digest. Source: D31. */
 export const isLong = (attempts: readonly Attempt[]): boolean => attempts.length >= attemptsMax
 
 /** Returns how long the receiver of a subscription may be away, in seconds; undefined: four attempts long. */

@@ -28,7 +28,7 @@ const preferences: Readonly<Record<HarnessTarget, number | null>> = {
 }
 
 /**
- * A notification comes first where it has woken the harness, and last where nothing says that it has: a weaker route is never taken for
+ * A notification comes first where it has woken the harness, and last where nothing proves that it has: a weaker route is never taken for
  * a stronger one. Source: S1-4, S1-7, D14.
  */
 function preferenceOf({ harnessTarget, proved }: RouteRecord): number {
@@ -46,7 +46,7 @@ export function chooseRoute<Route extends RouteRecord>(routes: readonly Route[])
   return chosen
 }
 
-/** True when a step says that the harness has acted on the wake. Pure. */
+/** True when a step proves that the harness has acted on the wake. Pure. */
 export function isProof(step: ReceiptStep | null): boolean {
   return step !== null && isStrength(step) && receiptSteps.indexOf(step) >= receiptSteps.indexOf(proof)
 }

@@ -9,7 +9,7 @@ export function isShownToSender(step: ReceiptStep, outcome: DeliveryOutcome): bo
   return outcome === 'failed' && (meaning === 'failed' || meaning === 'unfit')
 }
 
-/** True when a step proves that the harness began to work on a wake. Only the recipient itself says that it has seen a message. Source: D11. */
+/** True when a step proves that the harness began to work on a wake. Only the recipient itself reports that it has seen a message. Source: D11. */
 export function provesTurn(step: ReceiptStep): boolean {
   return step === 'turn_started' || step === 'seen' || step === 'acked' || step === 'resolved'
 }

@@ -1,16 +1,16 @@
 import type { ReceiptStep } from '../../words/receipts.ts'
 
-/** One thing that the reader of a stream has said about a wake. */
+/** One step that the reader of a stream has reported about a wake. */
 export interface WakeStep {
   readonly step: ReceiptStep
-  /** The proof, in the words of the reader; null: it did not say. */
+  /** The proof, in the words of the reader; null: none was reported. */
   readonly source: string | null
-  /** The identity whose key said it: `@donna`. */
+  /** The identity whose key reported it: `@donna`. */
   readonly reportedBy: string
   /** When it was reported to the gateway, the first time: ISO 8601. */
   readonly at: string
   readonly detail: string | null
-  /** How often it was said again, with nothing else in between. */
+  /** How often it was reported again, with nothing else in between. */
   readonly repeats?: number
 }
 
@@ -32,7 +32,7 @@ export const messagesMax = 100
 export const noHistory: WakeHistory = { steps: [], told: [], messageIds: [] }
 
 /**
- * Returns the steps with one more. What is said again only counts; above twenty the oldest go, but not the latest word on `strongest`, the
+ * Returns the steps with one more. A repeat only counts; above twenty the oldest go, but not the latest word on `strongest`, the
  * step that counts. Pure.
  */
 export function stepsAfter(

@@ -15,7 +15,7 @@ const runsOfAgentMax = outboundLimits.runsOfAgent.max
 const batchMax = 64
 /** Batch size when several gateways share the work. */
 const sharedBatchMax = 16
-/** Notifications say when to look; this finds what a lost one missed. */
+/** Notifications are the sign to look; this finds what a lost one missed. */
 const sweepMs = 5_000
 const outageMs = 1_000
 /** The time until the next look where something is due and was not leased. */

@@ -2,7 +2,7 @@ import type { DeliveryResult } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 import { arrivalOf, type Sender } from './sender.ts'
 
-interface Started {
+interface EmissionInFlight {
   readonly emission: Emission
   readonly cursorLogId: number
   readonly result: Promise<DeliveryResult>
@@ -14,7 +14,7 @@ interface Started {
  */
 export class InFlight {
   readonly #sender: Sender
-  readonly #started: Started[] = []
+  readonly #started: EmissionInFlight[] = []
   /** True while nothing is left open before those in flight. */
   #isInOrder = true
 

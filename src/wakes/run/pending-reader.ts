@@ -1,5 +1,5 @@
 import { isHeavy, type LogEvent } from '../../log/event.ts'
-import { type Pending, pageMax, readPage, recentPage, sift, withoutDelivered } from '../read/pending.ts'
+import { type PendingPage, pageMax, readPage, recentPage, sift, withoutDelivered } from '../read/pending.ts'
 import { maxInFlight } from '../rules/window.ts'
 import type { Run } from './run.ts'
 
@@ -35,7 +35,7 @@ export class PendingReader {
   }
 
   /** The next page after a logId. An empty one without more may be the end of the log, or of what the cache has of it. */
-  async next(after: number): Promise<Pending> {
+  async next(after: number): Promise<PendingPage> {
     const { context, subscription } = this.#run
     const event = this.#event
     this.#event = undefined

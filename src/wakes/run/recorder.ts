@@ -10,7 +10,7 @@ import type { Lease, Progress } from '../store/lease.ts'
 import { type Advance, advanceCursors, followArrivals } from '../store/lease-progress.ts'
 
 /** An emission that has arrived, as far as its channel can know. */
-interface Arrived {
+interface ArrivalRecord {
   readonly outcome: Arrival
   readonly emission: Emission
   readonly attempts: readonly Attempt[]
@@ -20,7 +20,7 @@ interface Arrived {
 
 /** The records to write for one lease. */
 interface Entry {
-  readonly arrived: Arrived[]
+  readonly arrived: ArrivalRecord[]
   /** Set when the run ends with it. */
   ending?: Subscription
 }

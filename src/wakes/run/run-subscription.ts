@@ -23,7 +23,7 @@ const identitiesMax = 20_000
 
 /**
  * Works on one leased subscription until nothing is left to send: reads on from the cursor, sends in log order, records, and
- * ends the lease. Returns when the subscription falls due again (ms since the epoch), if the end of the run says so. Never rejects.
+ * ends the lease. Returns when the subscription falls due again (ms since the epoch), if the end of the run has that instant. Never rejects.
  */
 export async function runSubscription(
   context: RunContext,

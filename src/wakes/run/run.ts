@@ -41,7 +41,7 @@ export interface RunControl {
   readonly event?: LogEvent | undefined
   /** Aborted when the gateway stops or the subscription changes: waits end at once, and the run ends soon. */
   readonly signal: AbortSignal
-  /** Says whether the run only waits. A waiting run costs nothing and takes no slot. */
+  /** True when the run only waits. A waiting run costs nothing and takes no slot. */
   setWaiting(waiting: boolean): void
 }
 

@@ -4,7 +4,7 @@ import { targets } from '../../words/targets.ts'
 import { DigestBuilder } from '../content/digest.ts'
 import { digestEmission, singleEmission } from '../content/emission.ts'
 import { hidesSubjects } from '../content/payload.ts'
-import { type Pending, readPending, withoutDelivered } from '../read/pending.ts'
+import { type PendingPage, readPending, withoutDelivered } from '../read/pending.ts'
 import type { Run } from './run.ts'
 import type { Sender } from './sender.ts'
 
@@ -56,7 +56,7 @@ export async function sendLeading(run: Run, sender: Sender): Promise<boolean> {
 }
 
 /** The next page of a digest's range, from the log and never from the cache: a digest covers the same events after a crash. */
-async function nextPage({ context, subscription }: Run, after: number): Promise<Pending> {
+async function nextPage({ context, subscription }: Run, after: number): Promise<PendingPage> {
   const { db, findDelivered } = context
   const page = await readPending(db, subscription, after, subscription.claimedToLogId ?? undefined)
   const events = await withoutDelivered(findDelivered, subscription, page.events)

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { GrowthSignal } from '../../log/growth-signal.ts'
 import { targets } from '../../words/targets.ts'
 import { singleEmission } from '../content/emission.ts'
-import type { Pending } from '../read/pending.ts'
+import type { PendingPage } from '../read/pending.ts'
 import { maxInFlight } from '../rules/window.ts'
 import { InFlight } from './in-flight.ts'
 import type { PendingReader } from './pending-reader.ts'
@@ -68,7 +68,7 @@ async function sendAhead(run: Run, sender: Sender, reader: PendingReader, width:
 }
 
 /** The next page; none where the run ends although there is more to send, so that other gateways can take the subscription. */
-async function nextPage({ context, lease }: Run, reader: PendingReader, after: number): Promise<Pending> {
+async function nextPage({ context, lease }: Run, reader: PendingReader, after: number): Promise<PendingPage> {
   const isToYield = lease.isDueToYield(context.clock.now()) && context.hasPeers()
   return isToYield ? { events: [], scannedTo: after, more: false } : reader.next(after)
 }

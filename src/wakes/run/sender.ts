@@ -4,7 +4,7 @@ import type { Emission } from '../content/emission.ts'
 import { afterDelivery, type NextStep } from '../rules/after-delivery.ts'
 import { resultOf } from '../rules/recorded-result.ts'
 import { type Arrival, type Delivery, findDelivery } from '../store/delivery-store.ts'
-import type { Unfinished } from '../store/unfinished-store.ts'
+import type { UnfinishedEmission } from '../store/unfinished-store.ts'
 import { recordFailure } from './record-failure.ts'
 import { mayWake, type Run, renew, requeue } from './run.ts'
 import { Waits } from './waits.ts'
@@ -112,7 +112,7 @@ export class Sender {
     return undefined
   }
 
-  #orderOf(unfinished: Unfinished, attempts: readonly Attempt[], slot: Slot | undefined): Order {
+  #orderOf(unfinished: UnfinishedEmission, attempts: readonly Attempt[], slot: Slot | undefined): Order {
     const { subscription, identity, signal } = this.#run
     const { emission } = unfinished
     const waits = this.#waits

@@ -8,7 +8,7 @@ import { retryWait } from '../rules/retry-wait.ts'
 import { saveDelivery } from '../store/delivery-store.ts'
 import { resumeWithDigest } from '../store/lease-progress.ts'
 import { leaseMs, renewLease } from '../store/lease-store.ts'
-import { keepEmission, type Unfinished } from '../store/unfinished-store.ts'
+import { keepEmission, type UnfinishedEmission } from '../store/unfinished-store.ts'
 import { type Run, renew, requeue } from './run.ts'
 
 /** How often a lease is renewed while a receiver takes its time. */
@@ -37,7 +37,7 @@ export class Waits {
   }
 
   /** Keeps an emission that may be open for long; of a replay, which is repeated by its own row, only the record. */
-  keep(unfinished: Unfinished, attempts: readonly Attempt[]): Promise<boolean> {
+  keep(unfinished: UnfinishedEmission, attempts: readonly Attempt[]): Promise<boolean> {
     const { subscription, lease } = this.#run
     const { emission } = unfinished
     return this.#whileOurs(leaseMs, async (tx) => {

@@ -68,7 +68,7 @@ const whole = new ListStatement<object, WakeColumns>(
   (ids) => sql`select ${columns}, filters, target from subscription where id in (${ids}) and ${isOpen}`,
 )
 
-interface Read {
+interface CandidateQuery {
   readonly reads: Reads
   readonly audiences: readonly string[]
   readonly after: string
@@ -104,17 +104,21 @@ export async function readCandidates(
   return found
 }
 
-function* readsOf(reads: Reads, audiences: readonly string[]): Generator<Read> {
+function* readsOf(reads: Reads, audiences: readonly string[]): Generator<CandidateQuery> {
   for (const batch of batchesOf(audiences)) yield { reads, audiences: batch, after: '' }
 }
 
-function readPage(tx: Transaction, projectId: string, { reads, audiences, after }: Read): Promise<Candidate[]> {
+function readPage(
+  tx: Transaction,
+  projectId: string,
+  { reads, audiences, after }: CandidateQuery,
+): Promise<Candidate[]> {
   if (audiences.length > 1) return reads.ofMany.all(tx, { projectId, limit: pieceMax }, audiences)
   return tx.all(reads.ofOne, { projectId, audience: audiences[0]!, after, limit: pieceMax })
 }
 
 /** The reads after a full page: the next one of an audience; of several audiences all, in smaller batches. */
-function readsAfter({ reads, audiences }: Read, page: readonly Candidate[]): Read[] {
+function readsAfter({ reads, audiences }: CandidateQuery, page: readonly Candidate[]): CandidateQuery[] {
   if (audiences.length === 1) return [{ reads, audiences, after: page.at(-1)!.id }]
   const smaller = batchSizes.find((one) => one < audiences.length)!
   return Array.from({ length: audiences.length / smaller }, (_, index) => ({

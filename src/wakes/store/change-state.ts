@@ -5,7 +5,7 @@ import { p, sql, statement } from '../../storage/statement.ts'
 import { endsLease } from './lease-columns.ts'
 import { dropUnfinished, endRetries } from './unfinished-store.ts'
 
-interface Known {
+interface ExpectedState {
   knownAt: number
   knownGeneration: number
   knownStatus: string
@@ -40,7 +40,7 @@ interface NewStateRow extends Omit<NewState, 'resumeWithDigest' | 'failing'> {
   readonly probeAt: number | null
 }
 const change = statement<
-  NewStateRow & Known & { id: string; now: number }
+  NewStateRow & ExpectedState & { id: string; now: number }
 >(sql`update subscription set status = ${p('status')}, reason = ${p('reason')}, failed_in_a_row = ${p('failedInARow')},
     cursor_log_id = ${p('cursorLogId')}, last_emitted_log_id = ${p('lastEmittedLogId')},
     failing_cursor_log_id = ${p('failingCursorLogId')}, failing_emitted_log_id = ${p('failingEmittedLogId')}, generation = ${p('generation')},

@@ -59,7 +59,7 @@ const removeAged = statement<{
   select subscription_id, log_id from held_wake where created_at < ${p('before')} order by created_at ${limited})`)
 
 /** That an event was held for a subscription, and why. */
-export interface Held {
+export interface HoldRecord {
   readonly subscriptionId: string
   readonly event: Pick<LogEvent, 'projectId' | 'logId'>
   readonly decision: Decision
@@ -68,7 +68,7 @@ export interface Held {
 }
 
 /** Records why events were held, all in one statement: an event may be held for hundreds of subscriptions. The first decision stands. */
-export function insertHeld(tx: Transaction, held: readonly Held[]): Promise<void> {
+export function insertHeld(tx: Transaction, held: readonly HoldRecord[]): Promise<void> {
   return insert.run(
     tx,
     held.map(({ subscriptionId, event: { projectId, logId }, decision: { action, reason }, presence }) => [

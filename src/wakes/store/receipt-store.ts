@@ -6,7 +6,7 @@ import type { Attempt } from '../channel.ts'
 import type { DeliveryAfter } from '../rules/after-receipt.ts'
 import { messagesMax, noHistory, type WakeHistory } from '../rules/wake-history.ts'
 import type { Delivery } from './delivery-store.ts'
-import type { Unfinished } from './unfinished-store.ts'
+import type { UnfinishedEmission } from './unfinished-store.ts'
 
 /** A delivery that a reader reports about, with its subscription. */
 export interface ReportedDelivery
@@ -69,10 +69,10 @@ function reportedOf({ target, attempts, history, emission, ...rest }: Row): Repo
   }
 }
 
-/** The history of a wake of which nothing was said yet. */
+/** The history of a wake of which nothing was reported yet. */
 function historyOf(emission: string | null): WakeHistory {
   if (emission === null) return noHistory
-  const { messageIds } = (JSON.parse(emission) as Unfinished).emission
+  const { messageIds } = (JSON.parse(emission) as UnfinishedEmission).emission
   return { ...noHistory, messageIds: messageIds.slice(-messagesMax) }
 }
 

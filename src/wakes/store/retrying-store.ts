@@ -72,7 +72,7 @@ function retryingOf(attempts: readonly Attempt[], nextAttemptAt: number): Retryi
   }
 }
 
-/** A reader of a stream says in a line what has failed, and for whom. */
+/** A reader of a stream reports in a line what has failed, and for whom. */
 function errorOf(attempt: Attempt): string {
   const { error, status, response } = attemptFor({ kind: 'agent', projects: undefined }, attempt)
   return error === 'failed' && response ? `failed: ${response.slice(0, errorMax)}` : (error ?? `http-${status}`)

@@ -4,7 +4,7 @@ import type { Attempt } from '../channel.ts'
 import type { Emission } from '../content/emission.ts'
 
 /** An emission whose outcome is open, or was decided while no run waited for it. */
-export interface Unfinished {
+export interface UnfinishedEmission {
   readonly emission: Emission
   /** Where the cursor is after it. */
   readonly cursorLogId: number
@@ -53,7 +53,7 @@ const endRetrying = statement<{ subscriptionId: string; now: number }>(
 export async function keepEmission(
   tx: Transaction,
   subscriptionId: string,
-  { emission, cursorLogId }: Unfinished,
+  { emission, cursorLogId }: UnfinishedEmission,
   attempts: readonly Attempt[],
 ): Promise<void> {
   const { event: _, ...kept } = emission
@@ -72,9 +72,9 @@ export async function keepEmission(
 }
 
 /** Returns the emissions of a subscription that were kept, in the order in which they were sent: that of the log, whatever the clock did. */
-export async function readUnfinished(db: Reader, subscriptionId: string): Promise<Unfinished[]> {
+export async function readUnfinished(db: Reader, subscriptionId: string): Promise<UnfinishedEmission[]> {
   const rows = await db.all(unfinished, { subscriptionId, limit: unfinishedMax })
-  const kept = rows.map(({ emission }) => JSON.parse(emission) as Unfinished)
+  const kept = rows.map(({ emission }) => JSON.parse(emission) as UnfinishedEmission)
   return kept.sort((a, b) => a.cursorLogId - b.cursorLogId)
 }
 

@@ -14,8 +14,8 @@ const atOnce = 50
 const timeoutMax = 5_000
 
 /**
- * Tells clients of MCP that the gateway has ended their subscriptions: `terminated`, once, and once more where the gateway stops before
- * it has noted that; and that events were given up or are kept no more: `gap`, once. The answer is ignored: a client that does not hear of it
+ * Notifies clients of MCP that the gateway has ended their subscriptions: `terminated`, once, and once more where the gateway stops before
+ * it has noted that; and that events were given up or are kept no more: `gap`, once. The answer is ignored: a client that is not notified of it
  * sees its time run out, or reads `truncated` at its next refresh. Source: SEP-3415, control envelopes.
  */
 export function controlMessageSweep(

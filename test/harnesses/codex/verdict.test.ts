@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { stateOf } from '../../../src/harnesses/codex/adapter/thread.ts'
-import { findIn, type Seen } from '../../../src/harnesses/codex/adapter/wake/seen.ts'
+import { findIn, type WakePlace } from '../../../src/harnesses/codex/adapter/wake/seen.ts'
 import { refused, verdictOf, wakeTimes, whyNot } from '../../../src/harnesses/codex/adapter/wake/verdict.ts'
 
 const none = { sinceMs: 0, idleMs: 0, nowhereMs: 0 }
@@ -18,7 +18,7 @@ test.each([
   expect(stateOf(status)).toBe(state)
 })
 
-test.each<[Seen, Partial<typeof none>, unknown]>([
+test.each<[WakePlace, Partial<typeof none>, unknown]>([
   [{ turnId: 't', state: 'active' }, {}, 'began'],
   [{ queuedId: 'q', state: 'idle' }, { idleMs: 1_999 }, 'wait'],
   [

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { lockLog as takeLog } from '../../../src/log/event-store.ts'
 import { ensureProject } from '../../../src/registry/projects/project-store.ts'
-import type { Pipelined, Transaction } from '../../../src/storage/database.ts'
+import type { PipelinedStatements, Transaction } from '../../../src/storage/database.ts'
 import { pipelined } from '../../../src/storage/pipelined.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
 import { insertEvents } from '../../support/insert-events.ts'
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => db.close())
 
-const write = async (tx: Transaction, texts: readonly string[]): Promise<Pipelined> => {
+const write = async (tx: Transaction, texts: readonly string[]): Promise<PipelinedStatements> => {
   const events = texts.map(
     (text) => ({ type: 'agent.updated', actor: '@donna', audience: [], data: { text } }) as const,
   )

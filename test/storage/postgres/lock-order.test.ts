@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { lockLog } from '../../../src/log/event-store.ts'
 import { ensureProject } from '../../../src/registry/projects/project-store.ts'
-import type { Pipelined, Transaction } from '../../../src/storage/database.ts'
+import type { PipelinedStatements, Transaction } from '../../../src/storage/database.ts'
 import { LockingListStatement } from '../../../src/storage/list.ts'
 import { pipelined } from '../../../src/storage/pipelined.ts'
 import { PostgresDatabase } from '../../../src/storage/postgres/postgres-database.ts'
@@ -42,7 +42,7 @@ beforeEach(async () => {
 })
 afterEach(() => Promise.all([watcher.end(), ...gateways.map((db) => db.close())]))
 
-const append = async (tx: Transaction, texts: readonly string[]): Promise<Pipelined> => {
+const append = async (tx: Transaction, texts: readonly string[]): Promise<PipelinedStatements> => {
   const events = texts.map(
     (text) => ({ type: 'agent.updated', actor: '@donna', audience: [], data: { text } }) as const,
   )
@@ -167,7 +167,7 @@ test('a writer that locks the log waits until the others of its group have their
 test('a group that locks a row which the end of the group before it changes too does not wait for it with the row', async () => {
   const [db] = gateways as [PostgresDatabase]
   const isEnding = point()
-  const endOfFirst = async (tx: Transaction, ids: readonly string[]): Promise<Pipelined> => {
+  const endOfFirst = async (tx: Transaction, ids: readonly string[]): Promise<PipelinedStatements> => {
     await lockLog(tx, 'north')
     const running = [tx.all(sleep, {}), ...ids.map((id) => tx.run(add, { id }))]
     isEnding.reach()

@@ -8,7 +8,7 @@ import type { Story } from './story.ts'
 /** The example that ships with the code. It runs unchanged, in its own process. */
 const script = fileURLToPath(new URL('../../../../examples/harness.mjs', import.meta.url))
 
-interface Said {
+interface HarnessLine {
   readonly at: number
   readonly what: string
   readonly newState?: string
@@ -30,12 +30,12 @@ export async function startHarness(url: string, key: string, story: Story): Prom
     env: { ...withoutSecrets(process.env), ROUSE_URL: url, ROUSE_KEY: key },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const said: Said[] = []
+  const said: HarnessLine[] = []
   const lines = createInterface({ input: child.stdout! })
   const subscribed = new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => reject(new Error(`The harness ended with ${code} before it subscribed.`)))
     lines.on('line', (line) => {
-      const saying = JSON.parse(line) as Said
+      const saying = JSON.parse(line) as HarnessLine
       said.push(saying)
       const text = sentences[saying.what]?.(saying)
       if (text) story.tell('harness', text, saying.at)
@@ -63,7 +63,7 @@ export async function startHarness(url: string, key: string, story: Story): Prom
   }
 }
 
-const sentences: Record<string, (saying: Said) => string> = {
+const sentences: Record<string, (saying: HarnessLine) => string> = {
   started: () => 'started a session: it speaks for @donna',
   mail: ({ from, subject }) => `found mail that waited, from ${from}: ${subject}`,
   subscribed: () => 'runs in its own process, knows a webhook and REST only, and asked to be woken',

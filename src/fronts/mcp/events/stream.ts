@@ -6,7 +6,7 @@ import type { Polled } from '../../../subscriptions/mcp/poll.ts'
 const heartbeatMs = 25_000
 const subscriptionIdKey = 'io.modelcontextprotocol/subscriptionId'
 
-/** The end of a stream, as its last frame says it. */
+/** The end of a stream, as its last frame reports it. */
 interface StreamEnd {
   readonly code: number
   readonly message: string

@@ -6,7 +6,7 @@ import { sourceFor } from '../../rest/events/stream.ts'
 import { resourcesOf } from '../resources/resources-of.ts'
 
 /** A subscriber to changes of resources. */
-interface Told {
+interface ResourceSubscriber {
   readonly caller: Caller
   /** Events up to this `logId` are known. */
   readonly after: number
@@ -14,7 +14,7 @@ interface Told {
   /** Returns those of changed resources that the reader wants. `logId`: of the event that changed them. */
   readonly wanted: (uris: readonly string[], logId: number) => readonly string[]
   readonly tell: (uri: string) => void
-  /** Resolves when the reader has read what was told. */
+  /** Resolves when the reader has read the notifications. */
   readonly taken: () => Promise<void>
   /** Called when nothing more is known to have changed. */
   readonly onIdle?: () => void
@@ -26,11 +26,11 @@ const outageMs = 1_000
 const gapMs = 100
 
 /**
- * Tells a reader which resources of its caller have changed, as the caller may see it, until the signal aborts: the first time at once, then
+ * Notifies a reader of the resources of its caller that have changed, as the caller may see it, until the signal aborts: the first time at once, then
  * at most every 100 ms, and only when it has read the earlier notifications. Meanwhile only a set of URIs is kept, however much changes.
  * After a failure of the store it goes on where it was. Never rejects.
  */
-export async function tellChanges(context: FrontContext, told: Told): Promise<void> {
+export async function tellChanges(context: FrontContext, told: ResourceSubscriber): Promise<void> {
   const { db, notifier, clock, log } = context
   const { caller, signal, wanted, onIdle } = told
   const add = pacedTelling(clock, told)
@@ -51,7 +51,7 @@ export async function tellChanges(context: FrontContext, told: Told): Promise<vo
 /** Returns the function that notes a changed resource: each is sent once, after the subscriber has read the batch before it. */
 export function pacedTelling(
   clock: Clock,
-  { signal, tell, taken }: Pick<Told, 'signal' | 'tell' | 'taken'>,
+  { signal, tell, taken }: Pick<ResourceSubscriber, 'signal' | 'tell' | 'taken'>,
 ): (uris: readonly string[]) => void {
   const changed = new Set<string>()
   let isTelling = false

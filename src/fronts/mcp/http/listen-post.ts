@@ -24,7 +24,7 @@ import { sendAnswer } from './send-answer.ts'
 
 /**
  * Answers the POST of a protocol version without sessions, from 2026-07-28. Each request has a handler of its own, so what
- * `subscriptions/listen` hears is bound to its caller: the SDK honours every URI that a client names. Source: MCP 2026-07-28,
+ * `subscriptions/listen` receives is bound to its caller: the SDK honours every URI that a client names. Source: MCP 2026-07-28,
  * subscriptions.
  */
 export async function answerListenPost(context: McpFrontContext, post: Post): Promise<void> {
@@ -90,7 +90,7 @@ function busFor(
   }
 }
 
-/** Returns what a listen request wants to hear. Errors: `invalid-request` for more resources than one may name. */
+/** Returns the notifications that a listen request asks for. Errors: `invalid-request` for more resources than one may name. */
 function listenedIn({ params }: JSONRPCRequest): readonly unknown[] {
   const filter = params?.notifications
   const named = isJsonObject(filter) ? filter.resourceSubscriptions : undefined

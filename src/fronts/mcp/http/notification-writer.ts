@@ -79,7 +79,7 @@ export class NotificationWriter {
     return uris.filter((uri) => this.#resources.has(uri))
   }
 
-  /** Says that a resource has changed. */
+  /** Notifies that a resource has changed. */
   updated(uri: string): void {
     this.#write({ method: 'notifications/resources/updated', params: { uri } })
   }

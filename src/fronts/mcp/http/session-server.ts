@@ -14,7 +14,7 @@ import { agreedWakes, sessionCapabilities } from './capabilities.ts'
 import type { McpFrontContext } from './context.ts'
 import { isStreamed, type Post } from './posted.ts'
 
-interface Asked {
+interface SessionRequest {
   readonly initialize: InitializeParams
   /** Absent: the request is `initialize`. */
   readonly session?: McpSession
@@ -24,7 +24,7 @@ interface Asked {
 }
 
 /** The answer to one request. Disposing it ends the server that gave it. */
-interface Answered extends AsyncDisposable {
+interface SessionAnswer extends AsyncDisposable {
   /** undefined: the client is gone, or its key has ended. */
   readonly response: Response | undefined
   /** Aborts when nothing more of the answer may be sent. */
@@ -35,7 +35,11 @@ interface Answered extends AsyncDisposable {
  * Has a server of the SDK answer one request of a session. It is made for the request, as the SDK serves clients without sessions, so any
  * gateway answers for any session. The exchange ends when its client disconnects: no later request could fetch the answer.
  */
-export async function answerInSession(context: McpFrontContext, post: Post, asked: Asked): Promise<Answered> {
+export async function answerInSession(
+  context: McpFrontContext,
+  post: Post,
+  asked: SessionRequest,
+): Promise<SessionAnswer> {
   const { initialize, session, request, signal } = asked
   const { req, isBatch } = post
   const server = createCallerServer(context, post, {

@@ -13,7 +13,7 @@ import { sessionIdOf } from './session-post.ts'
 import { positionOf } from './stream-position.ts'
 import { StreamWakes } from './stream-wakes.ts'
 
-/** The most events that are read for a reader that was away. If it missed more, it is told that everything has changed. */
+/** The most events that are read for a reader that was away. If it missed more, it is notified that everything has changed. */
 const missedMax = 1_000
 
 /**

@@ -57,8 +57,8 @@ export const subscriptionWrite = operatorTool({
   },
 })
 
-type Given = z.output<typeof input>
-type Run = (rest: AskApi['rest'], given: Given) => Promise<JsonObject>
+type ToolInput = z.output<typeof input>
+type Run = (rest: AskApi['rest'], given: ToolInput) => Promise<JsonObject>
 
 const setStatus =
   (status: 'active' | 'paused'): Run =>
@@ -67,7 +67,7 @@ const setStatus =
     return { status: changed.currentState.status, reason: changed.currentState.reason }
   }
 
-const run: Record<Given['action'], Run> = {
+const run: Record<ToolInput['action'], Run> = {
   activate: setStatus('active'),
   pause: setStatus('paused'),
   resync: (rest, { subscriptionId: id, sinceLogId = 0 }) =>
@@ -78,7 +78,7 @@ const run: Record<Given['action'], Run> = {
 }
 
 /** Errors: `invalid-request` unless exactly one of the two is given. */
-function replayed({ eventId, failedSince }: Given) {
+function replayed({ eventId, failedSince }: ToolInput) {
   if (eventId !== undefined && failedSince === undefined) return { eventId }
   if (eventId === undefined && failedSince !== undefined) return { failedSince }
   throw new Problem('invalid-request', {

@@ -91,7 +91,7 @@ export const manageWakeSubscription = tool({
   },
 })
 
-type Given = z.output<typeof input>
+type ToolInput = z.output<typeof input>
 
 const nothingIsSent = 'It sends nothing: choose a harnessTarget with the action update.'
 
@@ -106,14 +106,14 @@ const hints: Readonly<Record<ChosenTarget, string>> = {
 
 /** A client that takes these wakes over its session gets them there, unless it names an address. Source: S1-4, S1-28. */
 function defaultTarget(
-  { action, trigger, harnessTargetMetadata }: Given,
+  { action, trigger, harnessTargetMetadata }: ToolInput,
   wakes: ReadonlySet<string>,
-): Given['harnessTarget'] {
+): ToolInput['harnessTarget'] {
   const isTaken = trigger !== undefined && wakes.has(eventTypeOf(trigger))
   return action === 'subscribe' && isTaken && harnessTargetMetadata?.url === undefined ? 'mcp-notifications' : undefined
 }
 
-const run: Record<Given['action'], (api: AskApi, given: Given) => Promise<JsonObject>> = {
+const run: Record<ToolInput['action'], (api: AskApi, given: ToolInput) => Promise<JsonObject>> = {
   subscribe: ({ rest }, { trigger, filters, harnessTarget, harnessTargetMetadata, startFrom }) =>
     rest('POST /v1/wake-subscriptions', {
       body: { trigger: trigger!, filters, harnessTarget, harnessTargetMetadata, startFrom },

@@ -79,9 +79,9 @@ function sentIn({ task, message }: JsonObject) {
   return { ...given, answer: value, ...(isCut ? { isCut } : {}) }
 }
 
-type Given = z.output<typeof input>
+type ToolInput = z.output<typeof input>
 
-function sendRequest(given: Given, project: string): ApiRequest {
+function sendRequest(given: ToolInput, project: string): ApiRequest {
   const { to, text: said, taskId: task, contextId, referenceTaskIds, wait, idempotencyKey: key, ...rest } = given
   const { priority, wakePolicy, taggedConcepts, expiresAt } = rest
   const message = {

@@ -24,18 +24,18 @@ import type { TaskState } from '../../../words/task-states.ts'
 import { instant, instantOrNull } from '../instant.ts'
 import type { Position } from '../page.ts'
 import type { NeedFields } from './view.ts'
-import { byPlace, countedMax, groupsOf, isAfter, ofOneEach, type Waiting, waitingOf } from './waiting.ts'
+import { byPlace, countedMax, groupsOf, isAfter, ofOneEach, type WaitingNeed, waitingOf } from './waiting.ts'
 
 /** The most agents whose gate has tripped, or who are parked, capped, or wait for an approval: each is one need. */
 const agentsMax = 10_000
-/** The most that is told of each owner and kind, the longest waits. */
-const toldMax = 100
+/** The most notices for each owner and kind, the longest waits. */
+const noticesMax = 100
 const textMax = 2_000
 /** From here on a submitted task is late. */
 const lateMs = 10 * 60_000
 
 /** For whom needs are read: the operator of a project, or one agent. */
-export interface Asking {
+export interface NeedReader {
   readonly db: Reader
   readonly caller: Caller
   readonly now: number
@@ -54,7 +54,7 @@ interface Part {
 const start: Position = { createdAt: -1, id: '' }
 
 /** Reads what waits for a person, the longest wait first. */
-export async function readWaiting(asking: Asking, part: Part): Promise<Waiting[]> {
+export async function readWaiting(asking: NeedReader, part: Part): Promise<WaitingNeed[]> {
   const { now } = asking
   const { share, after = start, owner } = part
   const lists = await Promise.all([
@@ -75,21 +75,21 @@ export async function readWaiting(asking: Asking, part: Part): Promise<Waiting[]
 }
 
 /**
- * Reads what operators are told of: each by itself, and of what is beyond `toldMax` of an owner and kind, that there is more. So the many of one
+ * Reads what operators are notified of: each by itself, and of what is beyond `noticesMax` of an owner and kind, that there is more. So the many of one
  * cost that one alone.
  */
-export async function readTellable(asking: Asking): Promise<Waiting[]> {
-  const waiting = await readWaiting(asking, { share: toldMax })
+export async function readTellable(asking: NeedReader): Promise<WaitingNeed[]> {
+  const waiting = await readWaiting(asking, { share: noticesMax })
   const more = groupsOf(waiting).flatMap((group) => {
     const { kind, agent, owner, total, createdAt } = group.at(-1)!
-    const need = { kind, agent, since: instant(createdAt), text: `More than ${toldMax} of ${agent} wait.` }
+    const need = { kind, agent, since: instant(createdAt), text: `More than ${noticesMax} of ${agent} wait.` }
     return total > group.length ? [waitingOf(need, owner, 1)] : []
   })
   return [...waiting, ...more]
 }
 
 /** Finds something that waits by the id of its need, however much of its owner waits. */
-export async function findWaiting(asking: Asking, id: string): Promise<Waiting | undefined> {
+export async function findWaiting(asking: NeedReader, id: string): Promise<WaitingNeed | undefined> {
   const [taskId = ''] = id.split('@')
   const createdAt = (await findTask(asking.db, taskId))?.statusAt ?? (id.startsWith('MESSAGE:') ? 0 : -1)
   // The beginning of an id is the place just before it. The place of a subscription is not in its id.
@@ -99,12 +99,12 @@ export async function findWaiting(asking: Asking, id: string): Promise<Waiting |
 }
 
 async function waitingTasks(
-  { db, caller }: Asking,
+  { db, caller }: NeedReader,
   { share: limit, after = start, owner }: Part,
   kind: NeedKind,
   state: TaskState,
   until: number,
-): Promise<Waiting[]> {
+): Promise<WaitingNeed[]> {
   const { id, projectId } = caller
   const [afterId = ''] = after.id.split('@')
   const place = { afterAt: after.createdAt, afterId, first: owner ?? '', last: owner ?? '~' }
@@ -133,7 +133,7 @@ async function taskNeed(db: Reader, task: Task, { kind, projectId }: { kind: Nee
 }
 
 /** An agent reads its own mail; that of the operator is for a person. */
-async function waitingMail({ db, caller }: Asking, { share: limit, after = start, owner }: Part): Promise<Waiting[]> {
+async function waitingMail({ db, caller }: NeedReader, { share, after = start, owner }: Part): Promise<WaitingNeed[]> {
   if (caller.kind !== 'operator') return []
   const projects = caller.namesProject ? [caller.projectId] : caller.projects
   const { createdAt, id } = after
@@ -141,8 +141,8 @@ async function waitingMail({ db, caller }: Asking, { share: limit, after = start
   const from = id.startsWith('MESSAGE:') ? id : messageIdFloor(id > 'MESSAGE:' ? createdAt + 1 : createdAt)
   const everywhere = [{ first: owner ?? '', last: owner ?? '~' }]
   const ranges = owner ? everywhere : (projects?.map((one) => ({ first: `${one} `, last: `${one} ~` })) ?? everywhere)
-  const share = { after: from, limit, most: countedMax + 1 }
-  const mails = (await Promise.all(ranges.map((range) => readOperatorMail(db, { ...range, ...share })))).flat()
+  const bounds = { after: from, limit: share, most: countedMax + 1 }
+  const mails = (await Promise.all(ranges.map((range) => readOperatorMail(db, { ...range, ...bounds })))).flat()
   return mails.map(({ origin, messageId, threadId, senderId, from, subject, body, createdAt, total }) => {
     const agent = identityFrom(senderId, from)
     const text = cutText([subject, body].filter(Boolean).join('\n\n'), textMax)
@@ -151,14 +151,14 @@ async function waitingMail({ db, caller }: Asking, { share: limit, after = start
   })
 }
 
-async function waitingSubscriptions({ db, caller }: Asking, { share, after }: Part): Promise<Waiting[]> {
+async function waitingSubscriptions({ db, caller }: NeedReader, { share, after }: Part): Promise<WaitingNeed[]> {
   const of = caller.kind === 'operator' ? { projectId: caller.projectId } : { agentId: caller.id }
   // Their places are known when they are read: an agent has some hundred at most.
   const failing = await listFailing(db, of, after || 'agentId' in of ? countedMax : share)
   const subscriptions = failing.map(({ subscription }) => subscription)
   const retrying = await readRetrying(db, subscriptions)
   const identity = await identities(db, subscriptions)
-  const waiting = failing.map(async ({ subscription, trouble: kind, total }): Promise<Waiting[]> => {
+  const waiting = failing.map(async ({ subscription, trouble: kind, total }): Promise<WaitingNeed[]> => {
     const { id: subscriptionId, agentId, reason, trigger, updatedAt, failedInARow } = subscription
     const away = retrying.get(subscriptionId)
     const about = { kind, agent: identity(agentId), subscriptionId, trigger, until: away?.nextTryAt ?? null }
@@ -177,7 +177,7 @@ function failingText(failedInARow: number, error: string): string {
 }
 
 /** A report counts however old it is: a harness that waits for a person has nothing new to report. */
-async function approvalNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
+async function approvalNeeds({ db, caller }: NeedReader): Promise<NeedFields[]> {
   const { id, projectId } = caller
   const waiting = await listAwaitingApproval(
     db,
@@ -194,7 +194,7 @@ async function approvalNeeds({ db, caller }: Asking): Promise<NeedFields[]> {
   }))
 }
 
-async function gateNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
+async function gateNeeds({ db, caller, now }: NeedReader): Promise<NeedFields[]> {
   const { kind, id, identity, projectId } = caller
   const isTripped = (gate: { readonly nudges: string; readonly restarts: string }) =>
     gate.nudges === 'tripped' || gate.restarts === 'tripped'
@@ -212,7 +212,7 @@ function gateNeed(agent: string | null, since: number, reason: string | null): N
   return { kind: 'gate', agent, since: instant(since), text: reason ?? 'Recovery has stopped by itself.' }
 }
 
-async function parkNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
+async function parkNeeds({ db, caller, now }: NeedReader): Promise<NeedFields[]> {
   const { kind, id, projectId } = caller
   const found =
     kind === 'operator' ? await listParked(db, projectId, now, agentsMax) : [await findRecovery(db, id, projectId)]
@@ -231,7 +231,7 @@ async function parkNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
 }
 
 /** Turns that caps withhold: what waits for them goes as one digest. */
-async function capNeeds({ db, caller, now }: Asking): Promise<NeedFields[]> {
+async function capNeeds({ db, caller, now }: NeedReader): Promise<NeedFields[]> {
   const { kind, id, projectId } = caller
   const withheld = await listWithheld(db, { projectId, agentId: kind === 'agent' ? id : '' }, now, agentsMax)
   // The wait that ends last says when all of it is over.

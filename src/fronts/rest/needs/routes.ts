@@ -1,14 +1,14 @@
 import { needIdOf } from '../../../needs/need.ts'
-import { listTold } from '../../../needs/need-store.ts'
+import { listNotices } from '../../../needs/need-store.ts'
 import { snoozeNeed } from '../../../needs/snooze.ts'
 import { isSnoozed } from '../../../needs/telling.ts'
 import { instant, instantOrNull } from '../instant.ts'
 import { listMax, pageOf, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
-import { type Asking, findWaiting, readWaiting } from './collect.ts'
+import { findWaiting, type NeedReader, readWaiting } from './collect.ts'
 import { needQuery, snoozeInput } from './input.ts'
 import type { FoldedView, NeedFields, NeedsView, NeedView, SnoozedView } from './view.ts'
-import { byPlace, countedMax, groupsOf, isAfter, type Waiting } from './waiting.ts'
+import { byPlace, countedMax, groupsOf, isAfter, type WaitingNeed } from './waiting.ts'
 
 /** The most needs of an agent and kind in the list of all. */
 const listedMax = 5
@@ -24,7 +24,7 @@ export const needRoutes = [
       const asking = { db, caller, now: clock.now() }
       const { kind, agent, limit = listMax, pageToken } = query
       const after = readPosition(pageToken)
-      const isAsked = (one: Waiting): boolean =>
+      const isAsked = (one: WaitingNeed): boolean =>
         (kind ?? one.kind) === one.kind && (agent === undefined || [agent, `@${agent}`].includes(one.agent ?? ''))
       const listed = (await readWaiting(asking, { share: listedMax })).filter(isAsked)
       const rest = async (owner: string) => readWaiting(asking, { share: limit + 1, after, owner })
@@ -52,13 +52,13 @@ export const needRoutes = [
 ] as const
 
 /** The needs of an owner and kind that are not listed. */
-function foldedOf(group: readonly Waiting[]): FoldedView[] {
+function foldedOf(group: readonly WaitingNeed[]): FoldedView[] {
   const { kind, agent, total } = group[0]!
   const count = Math.min(total, countedMax) - group.length
   return count > 0 ? [{ kind, agent, count, atLeast: total > countedMax }] : []
 }
 
-function totalsOf(listed: readonly Waiting[]): Pick<NeedsView, 'total' | 'atLeast'> {
+function totalsOf(listed: readonly WaitingNeed[]): Pick<NeedsView, 'total' | 'atLeast'> {
   const total: Record<string, number> = {}
   const groups = groupsOf(listed).map((group) => group[0]!)
   for (const one of groups) total[one.kind] = (total[one.kind] ?? 0) + Math.min(one.total, countedMax)
@@ -66,9 +66,9 @@ function totalsOf(listed: readonly Waiting[]): Pick<NeedsView, 'total' | 'atLeas
 }
 
 /** The snoozes of a project are those of its operators: an agent sees none. */
-async function withSnoozes({ db, caller, now }: Asking, needs: readonly NeedFields[]): Promise<NeedView[]> {
-  const told = caller.kind === 'operator' ? await listTold(db, caller.projectId) : []
-  const known = new Map(told.map((one) => [one.id, one]))
+async function withSnoozes({ db, caller, now }: NeedReader, needs: readonly NeedFields[]): Promise<NeedView[]> {
+  const notices = caller.kind === 'operator' ? await listNotices(db, caller.projectId) : []
+  const known = new Map(notices.map((one) => [one.id, one]))
   return needs.map((need) => {
     const id = needIdOf(need)
     const one = known.get(id)

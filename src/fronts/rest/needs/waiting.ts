@@ -6,7 +6,7 @@ import type { NeedFields } from './view.ts'
 export const countedMax = 1_000
 
 /** Something that waits for a person, before its texts are read. */
-export interface Waiting extends Position {
+export interface WaitingNeed extends Position {
   readonly kind: NeedKind
   readonly owner: string
   readonly agent: string | null
@@ -16,7 +16,7 @@ export interface Waiting extends Position {
 }
 
 /** A need whose text is known. */
-export function waitingOf(need: NeedFields, owner: string, total: number): Waiting {
+export function waitingOf(need: NeedFields, owner: string, total: number): WaitingNeed {
   const { kind, agent, since } = need
   return { kind, agent, owner, total, createdAt: Date.parse(since), id: needIdOf(need), load: async () => need }
 }
@@ -25,8 +25,8 @@ export function waitingOf(need: NeedFields, owner: string, total: number): Waiti
 export const ofOneEach = (needs: readonly NeedFields[]) => needs.map((need) => waitingOf(need, need.agent ?? '', 1))
 
 /** Returns what waits by owner and kind. */
-export function groupsOf(all: readonly Waiting[]): Waiting[][] {
-  const groups = new Map<string, Waiting[]>()
+export function groupsOf(all: readonly WaitingNeed[]): WaitingNeed[][] {
+  const groups = new Map<string, WaitingNeed[]>()
   for (const one of all) {
     const name = `${one.kind} ${one.owner}`
     const group = groups.get(name)

@@ -3,7 +3,7 @@ import type {
   Adapter,
   AdapterContext,
   AdapterRow,
-  Found,
+  FindResult,
   HarnessSession,
   OutgoingWake,
   Probe,
@@ -95,7 +95,7 @@ export class ClaudeAdapter implements Adapter {
     return endOf(await this.#proof(now.session, wake.id, tools.signal), this.#turnMaxMs)
   }
 
-  async find(target: HarnessSession, wakeId: string, signal: AbortSignal, way = ''): Promise<Found> {
+  async find(target: HarnessSession, wakeId: string, signal: AbortSignal, way = ''): Promise<FindResult> {
     const session = this.#session(target)
     const traced = session && (await traceIn(session, wakeId))
     if (traced === 'began') return 'turn_started'
@@ -120,7 +120,7 @@ export class ClaudeAdapter implements Adapter {
   }
 
   /** Returns the current session and the way into it, or why the wake waits. Nothing can be taken back, so only an idle session is woken. */
-  #ready(target: HarnessSession): { session: ClaudeSession; route: Exclude<Route, { kind: 'none' }> } | Held {
+  #ready(target: HarnessSession): { session: ClaudeSession; route: Exclude<Route, { kind: 'none' }> } | HeldEnd {
     const session = this.#session(target)
     if (session === undefined) return held('the session has ended', 'no_session')
     if (session.sessionId !== target.conversationId)
@@ -187,9 +187,9 @@ const routeWords = {
   inbox: 'the inbox socket',
 } as const
 
-type Held = Extract<WakeEnd, { step: 'held' }>
+type HeldEnd = Extract<WakeEnd, { step: 'held' }>
 
-const held = (detail: string, reason: Reason): Held => ({ step: 'held', detail, reason })
+const held = (detail: string, reason: Reason): HeldEnd => ({ step: 'held', detail, reason })
 
 function heldWords({ state, waitingFor }: ClaudeSession): string {
   if (state === 'waitingOnApproval') return `the session waits for its user${waitingFor ? ` (${waitingFor})` : ''}`

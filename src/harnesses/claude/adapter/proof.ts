@@ -10,7 +10,7 @@ export interface Proof {
   readonly detail: string
 }
 
-interface Sought {
+interface ProofSearch {
   readonly clients: LocalClients
   readonly session: ClaudeSession
   readonly wakeId: string
@@ -22,7 +22,13 @@ interface Sought {
 const lookEveryMs = 1_000
 
 /** Waits until a hook or the transcript shows the wake. undefined: nothing does in time, or the signal has aborted. Never rejects. */
-export async function proofOf({ clients, session, wakeId, signal, timeoutMs }: Sought): Promise<Proof | undefined> {
+export async function proofOf({
+  clients,
+  session,
+  wakeId,
+  signal,
+  timeoutMs,
+}: ProofSearch): Promise<Proof | undefined> {
   const done = new AbortController()
   using either = within(timeoutMs, signal, done.signal)
   const reported = clients.reported(wakeId, isProof, either.signal).then((report) => report && ofReport(report))

@@ -4,7 +4,7 @@ import type { HarnessSession } from '../../../bridge/adapter.ts'
 import type { LocalClients } from '../../../bridge/local/clients.ts'
 import { sleep, systemClock } from '../../../lib/clock.ts'
 
-interface Watched {
+interface WatchOptions {
   /** Of the configuration. */
   readonly directories: readonly string[]
   readonly clients: LocalClients
@@ -19,7 +19,7 @@ const lookEveryMs = 2_000
 const settleMs = 50
 
 /** Notes each session that is new or has changed, until the signal aborts. */
-export async function watchSessions({ directories, clients, look, noteSession, signal }: Watched): Promise<void> {
+export async function watchSessions({ directories, clients, look, noteSession, signal }: WatchOptions): Promise<void> {
   let wake = new AbortController()
   const changed = () => wake.abort()
   const watchers = directories.flatMap((directory) => watched(join(directory, 'sessions'), changed))

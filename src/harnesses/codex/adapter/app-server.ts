@@ -7,7 +7,7 @@ import type { Transport } from './rpc/transport.ts'
 import { type CodexThread, codexThread, isLoaded } from './thread.ts'
 
 /** A wake in the queue of a thread. */
-export interface Queued {
+export interface QueueEntry {
   readonly id: string
   readonly clientUserMessageId?: string | null | undefined
 }
@@ -127,7 +127,7 @@ export class AppServer implements AsyncDisposable {
     return answers.added.parse(await this.#call('thread/queue/add', params)).queuedSubmission.id
   }
 
-  async queued(threadId: string): Promise<Queued[]> {
+  async queued(threadId: string): Promise<QueueEntry[]> {
     return pages(async (cursor) => answers.queue.parse(await this.#call('thread/queue/list', { threadId, cursor })))
   }
 

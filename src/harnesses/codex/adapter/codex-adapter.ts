@@ -13,7 +13,7 @@ import type {
 import { CodexAccess } from './access.ts'
 import { probeCodex } from './probe.ts'
 import { codexSettings, settingMeanings } from './settings.ts'
-import { type Found, findWake, takeBackWake } from './wake/find-wake.ts'
+import { type CodexFindResult, findWake, takeBackWake } from './wake/find-wake.ts'
 import { handOver } from './wake/hand-over.ts'
 import { HostedTurns } from './wake/hosted-turns.ts'
 import { type WakeTimes, wakeTimes } from './wake/verdict.ts'
@@ -61,7 +61,7 @@ export class CodexAdapter implements Adapter {
     return handOver(options, conversationId, wake, tools)
   }
 
-  find({ conversationId }: HarnessSession, wakeId: string, signal: AbortSignal): Promise<Found> {
+  find({ conversationId }: HarnessSession, wakeId: string, signal: AbortSignal): Promise<CodexFindResult> {
     return findWake(this.#access, conversationId, wakeId, signal)
   }
 

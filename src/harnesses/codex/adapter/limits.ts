@@ -5,7 +5,7 @@ import { codexLimit } from '../limit.ts'
 
 const usageWindow = z.object({ usedPercent: z.number(), resetsAt: z.number().nullish() })
 
-/** The use of an account, as far as a message says it. `resetsAt`: seconds since the epoch. */
+/** The use of an account, as far as a message reports it. `resetsAt`: seconds since the epoch. */
 const snapshot = z.object({
   limitId: z.string().nullish(),
   primary: usageWindow.nullish(),
@@ -20,7 +20,7 @@ const turnError = z.object({ message: z.string().default(''), codexErrorInfo: z.
 const ofPerson = /^workspace_/
 
 /**
- * The limits of its account, as an app-server tells them: sparse messages, of which a later one clears nothing that an earlier one said.
+ * The limits of its account, as an app-server reports them: sparse messages, of which a later one clears nothing that an earlier one reported.
  * Source: D50.
  */
 export class AccountLimits {

@@ -4,16 +4,16 @@ import { type CodexThread, isLoaded } from './thread.ts'
 import { openThreads } from './writers.ts'
 
 /** Where a thread is: loaded in a server, which the caller closes; else in a home. */
-export type Located =
+export type ThreadPlace =
   | { readonly kind: 'loaded'; readonly thread: CodexThread; readonly server: AppServer }
   | { readonly kind: 'stored'; readonly thread: CodexThread; readonly home: string }
 
 /** Looks for a thread in the servers that listen, then in the homes. undefined: nowhere. Errors: `ConnectionLost`, `RpcError`. */
-export async function locateThread(access: CodexAccess, threadId: string): Promise<Located | undefined> {
+export async function locateThread(access: CodexAccess, threadId: string): Promise<ThreadPlace | undefined> {
   const { servers } = await access.listening()
   let kept: AppServer | undefined
   try {
-    let stored: Located | undefined
+    let stored: ThreadPlace | undefined
     for (const server of servers) {
       const thread = await server.readThread(threadId).catch(() => undefined)
       if (thread && isLoaded(thread.status)) {
@@ -28,7 +28,7 @@ export async function locateThread(access: CodexAccess, threadId: string): Promi
   }
 }
 
-async function inHomes(access: CodexAccess, threadId: string): Promise<Located | undefined> {
+async function inHomes(access: CodexAccess, threadId: string): Promise<ThreadPlace | undefined> {
   for (const home of access.settings.homes) {
     await using server = await access.ownServer(home)
     const thread = await server.readThread(threadId)

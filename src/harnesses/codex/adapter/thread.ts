@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { PresenceState } from '../../../words/presence.ts'
 
-/** The state of a thread, as its server says. A server that has not loaded it says `notLoaded`, also where another process has. Source: S1-14. */
+/** The state of a thread, as its server reports it. A server that has not loaded it reports `notLoaded`, also where another process has. Source: S1-14. */
 export const threadStatus = z.object({ type: z.string(), activeFlags: z.array(z.string()).optional() })
 type ThreadStatus = z.infer<typeof threadStatus>
 

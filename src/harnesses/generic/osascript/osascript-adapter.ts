@@ -71,7 +71,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
     return { isThere: true, sessions, remarks: missing === undefined ? [] : [missing] }
   }
 
-  function sessionOf(found: Found, path: string | undefined): HarnessSession[] {
+  function sessionOf(found: WindowHarness, path: string | undefined): HarnessSession[] {
     const reported = reportedOf(found)
     const cwd = path ?? reported?.cwd
     if (cwd === undefined || !isWithin(cwd, directories)) return []
@@ -81,7 +81,7 @@ export function createOsascriptAdapter(context: AdapterContext, machine: Machine
   }
 
   /** Returns the report of the hooks of the harness about its process. */
-  function reportedOf({ name, process }: Found): ReportedConversation | undefined {
+  function reportedOf({ name, process }: WindowHarness): ReportedConversation | undefined {
     const own = processOf(process)
     return clients
       .reportedConversations(name)
@@ -157,15 +157,15 @@ function endOf({ isOver, stdout }: Run): WakeEnd {
 }
 
 /** A harness that has the keys of its terminal, in a window of an application. */
-interface Found {
+interface WindowHarness {
   readonly name: string
   readonly process: Process
   readonly application: Application
 }
 
 /** The harnesses in windows. Of one that starts itself again it is the last one. Pure. */
-export function harnessesIn(processes: ReadonlyMap<number, Process>): Found[] {
-  const all = [...processes.values()].flatMap((one): Found[] => {
+export function harnessesIn(processes: ReadonlyMap<number, Process>): WindowHarness[] {
+  const all = [...processes.values()].flatMap((one): WindowHarness[] => {
     const name = one.isForeground ? nameOf(one, programNames) : undefined
     const application = name && applicationOf(one.pid, processes)
     return name && application ? [{ name, process: one, application }] : []
@@ -176,7 +176,7 @@ export function harnessesIn(processes: ReadonlyMap<number, Process>): Found[] {
 }
 
 /** The harness of a session, if its process still runs there. Pure. */
-function harnessOf(session: HarnessSession, processes: ReadonlyMap<number, Process>): Found | undefined {
+function harnessOf(session: HarnessSession, processes: ReadonlyMap<number, Process>): WindowHarness | undefined {
   const { process: wanted } = session
   return wanted && harnessesIn(processes).find(({ process }) => isSameProcess(wanted, processOf(process)) === 'yes')
 }

@@ -27,7 +27,7 @@ export type Verdict =
   | { readonly kind: 'ready'; readonly mark: string }
   | { readonly kind: 'held'; readonly why: string; readonly reason: Reason }
 
-interface Wanted {
+interface ExpectedTerminal {
   readonly application: string
   /** `/dev/ttys003` */
   readonly tty: string
@@ -40,7 +40,7 @@ const held = (why: string, reason: Reason = 'cannot_start_turn'): Verdict => ({ 
 const unknown = (why: string): Verdict => held(why, 'presence_unknown')
 
 /** Returns the verdict on a line that is to be pasted, after the output of `osascript`. It is held unless the composer is plainly empty. Pure. Source: S1-21. */
-export function verdictOf(printed: string, wanted: Wanted): Verdict {
+export function verdictOf(printed: string, wanted: ExpectedTerminal): Verdict {
   const seen = lookSchema.safeParse(parsed(printed)).data
   if (!seen) return unknown('what is in front cannot be read')
   if (!seen.isFront) return held(`the window of ${wanted.application} is not in front`)

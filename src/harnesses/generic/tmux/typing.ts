@@ -28,7 +28,7 @@ interface Hand {
   readonly now: () => number
 }
 
-interface Seen extends Look {
+interface PaneReading extends Look {
   readonly reading: Reading
 }
 
@@ -60,7 +60,7 @@ export async function typeLine(hand: Hand, text: string, tools: WakeTools): Prom
 }
 
 /** Looks twice, and returns the second look; or says why nothing may be typed now. */
-async function waitsForUser(hand: Hand): Promise<Seen | WakeEnd> {
+async function waitsForUser(hand: Hand): Promise<PaneReading | WakeEnd> {
   const { server, pane, now } = hand
   const keyAt = await server.lastKeyAt(pane)
   // tmux counts in whole seconds.
@@ -96,14 +96,14 @@ async function enter(hand: Hand, line: string): Promise<WakeEnd> {
 const left = 'it is in the composer and was not sent: '
 
 /** Deletes the line, if the text of the composer ends with it. Text that the user typed before it stays. */
-async function takeBack(hand: Hand, seen: Seen, line: string): Promise<WakeEnd> {
+async function takeBack(hand: Hand, seen: PaneReading, line: string): Promise<WakeEnd> {
   const was = place(seen.reading, line)
   if (was.kind === 'mixed') return { step: 'unknown', detail: `${left}the user typed more text` }
   if (!(await hand.server.press(hand.pane, 'BSpace', lengthOf(line), seen.cursor))) {
     return { step: 'unknown', detail: `${left}the cursor has moved` }
   }
   const draft = was.kind === 'afterDraft' ? was.draft : ''
-  const isBack = ({ reading }: Seen): boolean => squeeze(reading.text ?? '-') === draft
+  const isBack = ({ reading }: PaneReading): boolean => squeeze(reading.text ?? '-') === draft
   const after = await lookUntil(hand, echoMsMax, isBack)
   if (!isBack(after)) return { step: 'unknown', detail: `${left}it could not be taken back` }
   return takenBack[was.kind]
@@ -136,13 +136,13 @@ function isThere(reading: Reading, line: string): boolean {
 
 const hasLeft = ({ text }: Reading, line: string): boolean => text === undefined || !holds(text, line)
 
-async function look({ server, pane, program }: Hand): Promise<Seen> {
+async function look({ server, pane, program }: Hand): Promise<PaneReading> {
   const seen = await server.look(pane)
   return { ...seen, reading: readScreen(styledRows(seen.screen), seen.cursor, program) }
 }
 
 /** Looks until `isSo` is true, or the time is over. Returns the last look. */
-async function lookUntil(hand: Hand, msMax: number, isSo: (seen: Seen) => boolean): Promise<Seen> {
+async function lookUntil(hand: Hand, msMax: number, isSo: (seen: PaneReading) => boolean): Promise<PaneReading> {
   const end = performance.now() + msMax
   for (;;) {
     const seen = await look(hand)

@@ -4,7 +4,7 @@ import type {
   Adapter,
   AdapterContext,
   AdapterRow,
-  Found,
+  FindResult,
   HarnessSession,
   NoteLimit,
   OutgoingWake,
@@ -102,7 +102,7 @@ class OpenCodeAdapter implements Adapter {
     return server ? wakeByPort(server.api, session.conversationId, wake, tools) : gone
   }
 
-  async find(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<Found> {
+  async find(session: HarnessSession, wakeId: string, signal: AbortSignal): Promise<FindResult> {
     const { conversationId } = session
     if (session.route === serviceRoute) {
       const service = await this.#service(signal)

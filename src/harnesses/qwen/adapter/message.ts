@@ -86,7 +86,7 @@ const reasonOf = ({ reason }: Receipt): string => clip(plain(reason), reasonMax)
 
 type MessageState = keyof typeof next
 
-/** Returns the state after a receipt; undefined: it is a repeat, and says nothing. Pure. */
+/** Returns the state after a receipt; undefined: it is a repeat, and reports nothing. Pure. */
 function stateAfter(state: MessageState, status: DeliveryStatus): DeliveryStatus | undefined {
   return (next[state] as readonly DeliveryStatus[]).includes(status) ? status : undefined
 }

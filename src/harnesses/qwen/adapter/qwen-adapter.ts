@@ -141,16 +141,16 @@ function sessionOf(
 }
 
 /** `gone`: nothing listens; `busy`: the session runs and accepts no connection now; `unknown`: it may still read the message. */
-type Sent = 'sent' | 'gone' | 'busy' | 'unknown'
+type SendOutcome = 'sent' | 'gone' | 'busy' | 'unknown'
 
 /**
  * Writes lines to a session, and waits until it closes the connection: it never answers on it, not even to a wrong token. Never rejects.
  */
-function sendLines(path: string, lines: string): Promise<Sent> {
+function sendLines(path: string, lines: string): Promise<SendOutcome> {
   return new Promise((resolve) => {
     let isConnected = false
     const socket = createConnection({ path })
-    const end = (sent: Sent): void => {
+    const end = (sent: SendOutcome): void => {
       clearTimeout(timer)
       socket.destroy()
       resolve(sent)

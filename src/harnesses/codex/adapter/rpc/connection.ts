@@ -9,7 +9,7 @@ const messageTextMax = 300
 const overloadMs = [100, 300, 900] as const
 
 /** A message that the server sends by itself. `isRequest`: it wants an answer, which is the user's to give. */
-export interface Said {
+export interface ServerMessage {
   readonly method: string
   readonly params: JsonObject
   readonly isRequest: boolean
@@ -19,7 +19,7 @@ export interface Said {
 export class Connection implements AsyncDisposable {
   readonly #transport: Transport
   readonly #open = new Map<number, (answer: JsonObject | ConnectionLost) => void>()
-  readonly #listeners = new Set<(said: Said) => void>()
+  readonly #listeners = new Set<(said: ServerMessage) => void>()
   readonly closed: Promise<string>
   #lastId = 0
   #lost: ConnectionLost | undefined
@@ -38,8 +38,8 @@ export class Connection implements AsyncDisposable {
     return this.#lost !== undefined
   }
 
-  /** Calls back with what the server says. Returns what ends that. */
-  listen(listener: (said: Said) => void): () => void {
+  /** Calls back with what the server sends. Returns what ends that. */
+  listen(listener: (said: ServerMessage) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }

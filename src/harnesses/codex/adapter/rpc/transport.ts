@@ -1,6 +1,6 @@
 /** Carries messages of JSON-RPC, one text each. */
 export interface Transport extends AsyncDisposable {
-  /** A text that cannot be sent any more is lost: `closed` says so. */
+  /** A text that cannot be sent any more is lost: `closed` reports so. */
   send(text: string): void
   /** Calls back for each text that comes. One listener. */
   onText(listener: (text: string) => void): void

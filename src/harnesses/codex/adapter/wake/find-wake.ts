@@ -8,7 +8,7 @@ import { findIn, labelOf } from './seen.ts'
 const turnsLooked = 50
 const attempts = { count: 3, everyMs: 1_000 } as const
 
-export type Found = 'turn_started' | 'waits' | 'absent' | 'unknown'
+export type CodexFindResult = 'turn_started' | 'waits' | 'absent' | 'unknown'
 
 /**
  * Finds the outcome of a wake that was handed over before. A wake that waits in the queue of a closed conversation is taken back, so that
@@ -19,7 +19,7 @@ export async function findWake(
   threadId: string,
   wakeId: string,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<CodexFindResult> {
   for (let attempt = 0; attempt < attempts.count && !signal.aborted; attempt++) {
     if (attempt > 0) await anyOf(signal, [], attempts.everyMs)
     try {
@@ -40,7 +40,7 @@ export async function takeBackWake(access: CodexAccess, threadId: string, wakeId
   return queuedId !== undefined && (await server.dequeue(threadId, queuedId))
 }
 
-async function lookOnce(access: CodexAccess, threadId: string, label: string): Promise<Found> {
+async function lookOnce(access: CodexAccess, threadId: string, label: string): Promise<CodexFindResult> {
   const located = await locateThread(access, threadId)
   if (!located) return 'unknown'
   await using server = located.kind === 'loaded' ? located.server : await access.ofHome(located.home)

@@ -1,7 +1,7 @@
 import type { WakeEnd, WakeTools } from '../../../../bridge/adapter.ts'
 import type { HookTurn } from './hook-turn.ts'
 import { anyOf } from './pause.ts'
-import type { Seen } from './seen.ts'
+import type { WakePlace } from './seen.ts'
 import { lost, takenBack, type Verdict, verdictOf, type WakeTimes } from './verdict.ts'
 import type { Way } from './way.ts'
 
@@ -52,7 +52,7 @@ export async function follow(way: Way, handed: HandedWake): Promise<WakeEnd | 'c
 }
 
 /** Removes a wake from the queue. If it has just left the queue, it has begun a turn, or is lost. */
-export async function takeBack(way: Way, handed: HandedWake, { queuedId }: Seen): Promise<WakeEnd> {
+export async function takeBack(way: Way, handed: HandedWake, { queuedId }: WakePlace): Promise<WakeEnd> {
   if (queuedId !== undefined && (await way.takeBack(queuedId))) return takenBack
   for (let look = 0; look < lastLooks.count; look++) {
     const { turnId } = await way.look()

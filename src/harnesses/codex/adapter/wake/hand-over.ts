@@ -2,7 +2,7 @@ import type { AdapterContext, OutgoingWake, WakeEnd, WakeTools } from '../../../
 import { BackOff } from '../../../../lib/back-off.ts'
 import type { CodexAccess } from '../access.ts'
 import { isAllowed } from '../allowed.ts'
-import { type Located, locateThread } from '../locate.ts'
+import { locateThread, type ThreadPlace } from '../locate.ts'
 import { ConnectionLost, refusalOf } from '../rpc/refusals.ts'
 import { turnsToLook } from '../settings.ts'
 import { openThreads } from '../writers.ts'
@@ -129,7 +129,7 @@ class OneHandOver {
     throw error
   }
 
-  #open(located: Located): Way {
+  #open(located: ThreadPlace): Way {
     if (located.kind === 'loaded') return new ServerWay(located.server, this.#wayOptions())
     const { home } = located
     return new StoredWay({
@@ -196,7 +196,7 @@ class OneHandOver {
   }
 
   /** Takes the wake back from a closed conversation; or opens that, where its user has allowed it. undefined: look again. */
-  async #whileClosed(way: Way, located: Located): Promise<WakeEnd | undefined> {
+  async #whileClosed(way: Way, located: ThreadPlace): Promise<WakeEnd | undefined> {
     const { access } = this.#options
     const mayResume = access.settings.resumeClosed && !this.#hasTriedToResume && located.kind === 'stored'
     if (mayResume) {

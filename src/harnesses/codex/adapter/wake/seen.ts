@@ -1,8 +1,8 @@
 import type { PresenceState } from '../../../../words/presence.ts'
-import type { Queued, Turn } from '../app-server.ts'
+import type { QueueEntry, Turn } from '../app-server.ts'
 
 /** Where a wake is, and what its thread does. */
-export interface Seen {
+export interface WakePlace {
   /** The turn that has it. */
   readonly turnId?: string | undefined
   /** Its id in the queue. */
@@ -21,9 +21,9 @@ export const labelOf = (wakeId: string): string => `rouse-${wakeId}`
 /** Returns where a wake is. One that is in the queue twice is there. Pure. */
 export function findIn(
   label: string,
-  queue: readonly Queued[],
+  queue: readonly QueueEntry[],
   turns: readonly Turn[],
-): Pick<Seen, 'turnId' | 'queuedId'> {
+): Pick<WakePlace, 'turnId' | 'queuedId'> {
   const turn = turns.find(({ items }) => items.some((item) => item.type === 'userMessage' && item.clientId === label))
   const queued = queue.find(({ clientUserMessageId }) => clientUserMessageId === label)
   return { turnId: turn?.id, queuedId: queued?.id }

@@ -1,9 +1,9 @@
 import type { AppServer, TurnsLook } from '../app-server.ts'
-import type { Said } from '../rpc/connection.ts'
+import type { ServerMessage } from '../rpc/connection.ts'
 import { ConnectionLost, refusalOf } from '../rpc/refusals.ts'
 import { isLoaded, stateOf } from '../thread.ts'
 import { anyOf } from './pause.ts'
-import { findIn, type Seen } from './seen.ts'
+import { findIn, type WakePlace } from './seen.ts'
 import type { WakeTimes } from './verdict.ts'
 import type { Way, WayOptions } from './way.ts'
 
@@ -36,7 +36,7 @@ export class ServerWay implements Way {
     void server.connection.closed.then(() => this.#note())
   }
 
-  async look(): Promise<Seen> {
+  async look(): Promise<WakePlace> {
     const thread = await this.#server.readThread(this.#threadId)
     if (!thread || !isLoaded(thread.status)) throw new ConnectionLost('the server has the thread no more')
     const state = stateOf(thread.status)
@@ -82,7 +82,7 @@ export class ServerWay implements Way {
     this.#hasChanged = false
   }
 
-  #hear({ method, params, isRequest }: Said): void {
+  #hear({ method, params, isRequest }: ServerMessage): void {
     if (isRequest || params.threadId !== this.#threadId) return
     if (method === 'item/started' || method === 'item/completed') {
       const { type, clientId } = (params.item ?? {}) as { type?: unknown; clientId?: unknown }

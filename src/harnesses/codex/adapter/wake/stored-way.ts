@@ -2,7 +2,7 @@ import type { ReportedConversation } from '../../../../bridge/local/clients.ts'
 import type { AppServer, Turn } from '../app-server.ts'
 import type { Writers } from '../writers.ts'
 import { anyOf } from './pause.ts'
-import { findIn, type Seen } from './seen.ts'
+import { findIn, type WakePlace } from './seen.ts'
 import type { Way, WayOptions } from './way.ts'
 
 interface StoredWayOptions extends WayOptions {
@@ -26,7 +26,7 @@ export class StoredWay implements Way {
     this.#options = options
   }
 
-  look(): Promise<Seen> {
+  look(): Promise<WakePlace> {
     const { threadId, label, outside } = this.#options
     return this.#with(async (server) => {
       const known = await outside()
@@ -96,7 +96,7 @@ function stateFromOutside(
   threadId: string,
   { writers, isOpenElsewhere, reported }: Outside,
   turns: readonly Turn[],
-): Pick<Seen, 'state' | 'maybeClosed' | 'isSaidByHook'> {
+): Pick<WakePlace, 'state' | 'maybeClosed' | 'isSaidByHook'> {
   const writer = writers?.get(threadId)
   if (writers && !writer && !isOpenElsewhere) return { state: 'closed', maybeClosed: false }
   const maybeClosed = writers === undefined && !isOpenElsewhere

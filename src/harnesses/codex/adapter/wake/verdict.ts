@@ -1,7 +1,7 @@
 import type { WakeEnd } from '../../../../bridge/adapter.ts'
 import type { Reason } from '../../../../words/sender-view.ts'
 import type { Refusal } from '../rpc/refusals.ts'
-import type { Seen } from './seen.ts'
+import type { WakePlace } from './seen.ts'
 
 /** Times of a wake in Codex, in ms. The tests have others. */
 export interface WakeTimes {
@@ -38,7 +38,7 @@ export const wakeTimes: WakeTimes = {
 const retryMs = { soon: 5_000, later: 15_000, closed: 30_000, hook: 60_000 } as const
 
 /** Returns why a wake is not put into the queue of a thread; undefined: it may be. Pure. Source: S1-11…S1-13, S1-17. */
-export function whyNot({ state, isSaidByHook }: Seen, mayResume: boolean): WakeEnd | undefined {
+export function whyNot({ state, isSaidByHook }: WakePlace, mayResume: boolean): WakeEnd | undefined {
   // Queuing would not disturb the question. But held wakes become one digest, and a user who refuses would stop the queue.
   if (state === 'waitingOnApproval') {
     const detail = 'the session waits for an answer of its user'
@@ -123,7 +123,11 @@ interface Elapsed {
 }
 
 /** Returns what to make of a look. Pure. */
-export function verdictOf({ turnId, queuedId, state, maybeClosed }: Seen, elapsed: Elapsed, times: WakeTimes): Verdict {
+export function verdictOf(
+  { turnId, queuedId, state, maybeClosed }: WakePlace,
+  elapsed: Elapsed,
+  times: WakeTimes,
+): Verdict {
   if (turnId !== undefined) return 'began'
   if (queuedId === undefined) return elapsed.nowhereMs >= times.goneMs ? 'gone' : 'wait'
   switch (state) {

@@ -1,5 +1,5 @@
 import type { TurnsLook } from '../app-server.ts'
-import type { Seen } from './seen.ts'
+import type { WakePlace } from './seen.ts'
 import type { WakeTimes } from './verdict.ts'
 
 /** One wake in one thread. */
@@ -16,7 +16,7 @@ export interface WayOptions {
 export interface Way extends AsyncDisposable {
   /** `app-server`, `queue` */
   readonly name: string
-  look(): Promise<Seen>
+  look(): Promise<WakePlace>
   /** Puts the wake into the queue of the thread. */
   enqueue(text: string): Promise<void>
   /** Puts it into the turn that runs. False: it did not: none runs, or it takes nothing. */

@@ -1,4 +1,4 @@
-import type { Found, HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../../bridge/adapter.ts'
+import type { FindResult, HarnessSession, OutgoingWake, WakeEnd, WakeTools } from '../../../../bridge/adapter.ts'
 import {
   type AttachedClient,
   type LocalClients,
@@ -73,7 +73,7 @@ export async function wakeByPlugin(
   return followReports(clients, session, { wakeId: wake.id, sentAt }, tools)
 }
 
-interface Sent {
+interface SentWake {
   readonly wakeId: string
   /** ms since the epoch */
   readonly sentAt: number
@@ -82,7 +82,7 @@ interface Sent {
 async function followReports(
   clients: LocalClients,
   session: HarnessSession,
-  { wakeId, sentAt }: Sent,
+  { wakeId, sentAt }: SentWake,
   tools: WakeTools,
 ): Promise<WakeEnd> {
   let saidHeld = false
@@ -150,7 +150,7 @@ export async function findByPlugin(
   session: HarnessSession,
   wakeId: string,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<FindResult> {
   const strongest = await reportWithin(clients, wakeId, ({ step }) => step === 'turn_started', signal, historyMs)
   if (strongest) return 'turn_started'
   const any = await clients.reported(wakeId, () => true, AbortSignal.abort())

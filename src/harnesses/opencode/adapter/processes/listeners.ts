@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { isMeant, type Listener, loopbackOf, type Meant } from './meant.ts'
+import { isMeant, type Listener, loopbackOf, type ProcessChoice } from './meant.ts'
 import { listenersOfProc } from './proc-net.ts'
 
 const lsofMaxMs = 5_000
@@ -9,7 +9,7 @@ const lsofMaxMs = 5_000
  * Returns the ports of this user's processes that are named `opencode` or listen on the configured port. Never a process of another user,
  * because it would get the password. Empty on Windows. Never rejects: processes that cannot be read are left out.
  */
-export async function findListeners(meant: Meant): Promise<Listener[]> {
+export async function findListeners(meant: ProcessChoice): Promise<Listener[]> {
   if (process.platform === 'linux') return listenersOfProc('/proc', process.getuid!(), meant)
   if (process.platform === 'win32') return []
   const argv = ['-nP', '-a', '-u', String(process.getuid!()), '-iTCP', '-sTCP:LISTEN', '-F', 'pcn']
@@ -19,7 +19,7 @@ export async function findListeners(meant: Meant): Promise<Listener[]> {
 }
 
 /** Reads the output of `lsof -F pcn`: lines with the letter of a field first; `p` begins a process. Pure. */
-export function listenersOfLsof(text: string, meant: Meant): Listener[] {
+export function listenersOfLsof(text: string, meant: ProcessChoice): Listener[] {
   const found: Listener[] = []
   let pid = 0
   let name = ''

@@ -7,12 +7,12 @@ export interface Listener {
 }
 
 /** Which processes are meant: those of OpenCode, and whatever has the port that the user has named. */
-export interface Meant {
+export interface ProcessChoice {
   readonly port?: number | undefined
 }
 
 /** True when a listening process is meant. `name`: `opencode`, `opencode.exe` from npm, `.opencode-wrapped` from Nix. Pure. */
-export function isMeant(name: string, port: number, meant: Meant): boolean {
+export function isMeant(name: string, port: number, meant: ProcessChoice): boolean {
   return /^\.?opencode/.test(name) || port === meant.port
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { isMeant, type Listener, loopbackOf, type Meant } from './meant.ts'
+import { isMeant, type Listener, loopbackOf, type ProcessChoice } from './meant.ts'
 
 /** A listening socket as the kernel lists it. */
 interface Socket {
@@ -14,7 +14,7 @@ interface Socket {
 const filesMax = 10_000
 
 /** The ports of the processes of one user, by proc(5): the sockets of this network, and which process has each of them open. */
-export function listenersOfProc(proc: string, uid: number, meant: Meant): Listener[] {
+export function listenersOfProc(proc: string, uid: number, meant: ProcessChoice): Listener[] {
   const sockets = new Map(
     ['tcp', 'tcp6']
       .flatMap((name) => listeningSockets(readText(`${proc}/self/net/${name}`)))

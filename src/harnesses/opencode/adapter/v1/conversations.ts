@@ -38,7 +38,7 @@ function describe(server: V1Server, { id }: V1Session, activity: Activity, candi
 
 const whichIsShown = 'only the plugin knows which one the terminal shows. Run: rouse install opencode --bridge'
 
-/** A process as far as it says which conversations are its own. */
+/** A process as far as it reports which conversations are its own. */
 interface Shower extends Pick<V1Server, 'pid' | 'directory'> {
   /** ms since the epoch; undefined: not known. */
   readonly startedAt: number | undefined

@@ -1,4 +1,4 @@
-import type { Found } from '../../../../bridge/adapter.ts'
+import type { FindResult } from '../../../../bridge/adapter.ts'
 import { messageIdOf } from '../message-id.ts'
 import type { V1Api } from './api.ts'
 import { progressOf } from './progress.ts'
@@ -9,7 +9,7 @@ export async function findByPort(
   conversationId: string,
   wakeId: string,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<FindResult> {
   const id = messageIdOf(wakeId)
   const session = await api.session(conversationId, signal)
   if (session === undefined) return 'unknown'

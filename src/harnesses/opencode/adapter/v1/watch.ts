@@ -11,12 +11,12 @@ const lookMs = 5_000
 /** Events come in bursts. */
 const settleMs = 100
 
-interface Watched extends Disposable {
+interface ServerWatch extends Disposable {
   readonly server: V1Server
 }
 
 /**
- * Tells the conversations of every process with a port as they change, and notes which process runs which. Resolves when the signal
+ * Reports the conversations of every process with a port as they change, and notes which process runs which. Resolves when the signal
  * aborts.
  */
 export async function watchServers(
@@ -26,7 +26,7 @@ export async function watchServers(
   noteLimit: NoteLimit,
   signal: AbortSignal,
 ): Promise<void> {
-  const watched = new Map<string, Watched>()
+  const watched = new Map<string, ServerWatch>()
   const retried = ({ type, properties: { sessionID, status } }: HarnessEvent): void => {
     if (type !== 'session.status' || typeof sessionID !== 'string' || !isJsonObject(status)) return
     const limit = opencodeRetryLimit(status, context.now())
@@ -56,7 +56,7 @@ function watchServer(
   owners: Map<string, number>,
   noteSession: (session: HarnessSession) => void,
   take: (event: HarnessEvent) => void,
-): Watched {
+): ServerWatch {
   const ended = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const tellSoon = () => {
