@@ -66,7 +66,7 @@ export function registerListen(parent: Command, io: Io): void {
       const { exec, agent, window: windowSeconds, concurrency } = options
       const triggers = [...new Set(options.subscribe)]
       const { notify = false } = options
-      if (notify && exec !== undefined) throw new UsageError('--notify runs no command: leave --exec or --notify out.')
+      if (notify && exec !== undefined) throw new UsageError('--notify runs no command: leave it or the command out.')
       const ids = ownIds(gateway)
       const stream = {
         triggers: triggers.length > 0 ? triggers : ([notify ? 'NEED_CHANGED' : 'SENT_TO_ME'] as const),
