@@ -50,7 +50,9 @@ export class RowTable<Read extends Columns, Written extends Columns = Record<nev
   /** Lists the values of a row in the order of the columns. */
   readonly valuesOf = (row: RowOf<Read & Written>): SqlValue[] => {
     const values: Readonly<Record<string, SqlValue>> = row
-    return this.#fields.map((field) => values[field]!)
+    const listed: SqlValue[] = []
+    for (const field of this.#fields) listed.push(values[field]!)
+    return listed
   }
 
   /** Sets all columns but some to the parameters of their names, for `update`. */

@@ -64,8 +64,15 @@ const parties = new ListStatement<object, TaskParties>(
 /** Stores a new task, with its first message if that is short. Its other messages and its chunks are rows of their own. */
 export async function insertTask(tx: Transaction, task: Task, first?: EncodedPart | undefined): Promise<void> {
   const contextId = task.contextId === contextOf(task.id) ? '' : task.contextId
-  const written = { firstSize: first?.size ?? null, firstMessage: first?.text ?? null }
-  await tx.run(insert, { ...written, ...tasks.toRow(task), contextId })
+  await tx.run(insert, {
+    firstSize: first?.size ?? null,
+    firstMessage: first?.text ?? null,
+    ...task,
+    // As `toRow` does it: a second copy of the row would cost more than all the rest.
+    taggedConcepts: JSON.stringify(task.taggedConcepts),
+    metadata: task.metadata === null ? null : JSON.stringify(task.metadata),
+    contextId,
+  })
   countTask(tx, { after: task })
 }
 
