@@ -2,38 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { until } from '../support/until.ts'
 import { claudeProgram } from './programs.ts'
-import { openTaskDesk } from './task-desk.ts'
-import { hasTerminal, type Terminal } from './terminal.ts'
+import { onceWith, openTaskDesk, quietMs, sent } from './task-desk.ts'
+import { hasTerminal } from './terminal.ts'
 
 const claude = claudeProgram()
 /** The number of ends that are tried one after another. */
 const ends = Number(process.env.ROUSE_TEST_ENDS ?? 10)
-/** The wait in which a second turn for the same end would come, in ms. */
-const quietMs = 2_500
 /** The times for which the gateway is away, in ms. */
 const outages = [9_000, 60_000]
-
-type Desk = Awaited<ReturnType<typeof openTaskDesk>>
-
-/** Has the model send a task. Returns its id when the turn is over. */
-async function sent(desk: Desk, terminal: Terminal, word: string): Promise<string> {
-  await terminal.type(`SEND ${word}`)
-  const { id } = await desk.openTask()
-  await until(desk.followers, (all) => all.some(({ taskId, isPolled }) => taskId === id && isPolled))
-  await until(
-    () => terminal.text,
-    (screen) => !/esc to interrupt/.test(screen),
-  )
-  return id
-}
-
-/** Expects one turn with a text, and no second one. Returns when it began. */
-async function onceWith(desk: Desk, text: string, timeoutMs?: number): Promise<number> {
-  const [turn] = await desk.turnWith(text, timeoutMs)
-  await new Promise((resolve) => setTimeout(resolve, quietMs))
-  expect(await desk.turnWith(text)).toHaveLength(1)
-  return turn!.at
-}
 
 describe.skipIf(claude === undefined || !hasTerminal())('Claude Code with the MCP entry alone', () => {
   test('the end of a task begins a turn in an idle session, with a draft, and after a turn that was under way', async () => {
