@@ -99,8 +99,8 @@ begins a turn when it is idle. Nothing has to be installed beside the entry of t
   words. A task that nobody has polled for two weeks expires.
 - **One end is one turn.** The first answer with an end counts as the delivery of a wake, and asks [the door for turns](recovery.md#the-rules) before:
   while the agent is parked, or at a cap of turns, the task stays \`working\`. For what is polled for at that moment, no subscription of the same agent
-  with a webhook or a bridge wakes it too. That the turn began is proved by an act of the model or by a hook alone: a client that was killed between the
-  answer and the turn has lost the turn, and mail stays unread in the inbox.
+  with a webhook or a bridge wakes it too. That the turn began is proved by an act of the model or by a hook alone: a client that was killed after it
+  has read the answer begins none by itself. Its next prompt brings the end, and mail stays unread in the inbox.
 - **\`rouse mcp\` outlives a restart of the gateway** and holds its polls meanwhile. Claude Code gives up a server over HTTP that is gone for more than 17
   seconds, and follows nothing of it from then on. It also forgets the tasks of a server whose entry has changed, also when only a key in it has. So
   prefer the entry of \`rouse install claude\`: it has a profile, and no key.
