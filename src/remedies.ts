@@ -1,4 +1,4 @@
-/** What somebody does about a refusal: one sentence or two for each kind of reader. */
+/** The way out of a refusal: one sentence or two for each kind of reader. */
 export interface Remedy {
   /** For clients of the HTTP API: the end of a problem's `detail`. */
   readonly http: string

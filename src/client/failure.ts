@@ -37,7 +37,7 @@ export class Refused extends Error {
     this.keyUse = keyUse
   }
 
-  /** What is wrong and what to do about it, for a person at a terminal. */
+  /** The refusal and its remedy, for a person at a terminal. */
   get explanation(): string {
     return detailFor(this.problem, ({ cli }) => cli)
   }

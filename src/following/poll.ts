@@ -128,7 +128,14 @@ async function deliver(tx: Transaction, { id: agentId, projectId }: Caller, foll
   const ids = [...new Set(senderIds)].filter((id) => id !== null).slice(0, sendersMax)
   const parties = await Promise.all(ids.map((id) => partyOf(tx, id)))
   const senders = parties.map((party) => nameOfParty(party, projectId))
-  const turn = { projectId, agentId, act: 'wake', route, senders, threadId: taskId ?? mail[0]!.threadId } as const
+  const turn = {
+    projectId,
+    agentId,
+    act: 'wake',
+    route,
+    senders,
+    threadId: taskId ?? mail[0]?.threadId ?? null,
+  } as const
   const recovery = await findRecovery(tx, agentId, projectId)
   const { effective: gate } = await readGates(tx, projectId, agentId)
   const cap = await findReachedCap(tx, agentId, gate.settings, tx.now, turn)

@@ -29,7 +29,7 @@ import { idleSessionSweep } from '../mcp-sessions/mcp-sessions.ts'
 import { Metrics } from '../metrics/metrics.ts'
 import { needSweep } from '../needs/need-sweep.ts'
 import { recoverySweep } from '../recovery/check.ts'
-import { type Caller, operator } from '../registry/callers/caller.ts'
+import { type Caller, operator, operatorOf } from '../registry/callers/caller.ts'
 import { removeUnended } from '../registry/idempotency-store.ts'
 import { defaultProject, ensureProject, requireProject } from '../registry/projects/project-store.ts'
 import { removedRowsSweep } from '../registry/subscriptions/removed-rows.ts'
@@ -86,8 +86,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
 
   // the cluster and the ports
   const { databaseUrl, busUrl } = config
-  const { storeName } = keys
-  const members = { databaseUrl, busUrl, storeName, requeueLeasesOf }
+  const members = { databaseUrl, busUrl, storeName: keys.storeName, requeueLeasesOf }
   const cluster = undo.use(await openCluster({ db, clock, storeClock, log, ...members }))
   // The data directory's lock says that no other gateway is alive: every lease, and every call that has begun, was left by one that died.
   if (databaseUrl === undefined) {
@@ -157,12 +156,13 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
 
   // fronts
   const gatewayId = databaseUrl === undefined ? undefined : cluster.id
+  const { isClockRight, holdsSweepLease: holdsLease } = cluster
   const readiness = new ReadinessProbe(
     {
       read: () => requireProject(db, defaultProject),
       write: () => proveWrites(db, gatewayId),
       isLeasing: () => engine.isLeasing,
-      isClockRight: cluster.isClockRight,
+      isClockRight,
     },
     { clock, log },
   )
@@ -201,7 +201,6 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   const front: Express = createFront({ ...context, mcp })
 
   // sweeps
-  const { isClockRight } = cluster
   const own = [
     clockSweep({ db, clock, log, isClockRight }),
     wakeStreams.connections.sweep,
@@ -221,13 +220,12 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
     missedEdgeSweep({ ...core, changed }),
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
     recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
-    needSweep({ ...core, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: ofProject(id) }) }),
+    needSweep({ ...core, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: operatorOf(id) }) }),
     lapseSweep({ ...core, changed, silenceUntil }),
     delivery.controlMessages,
     removedRowsSweep(core),
     retentionSweep(core, { ...config.retention, archive: openMailArchive(config.mailArchive) }),
   ]
-  const { holdsSweepLease: holdsLease } = cluster
   const startSweepers = openSweepers({ own, shared }, { clock, log, holdsLease }, undo)
 
   // start
@@ -250,6 +248,3 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
     },
   }
 }
-
-/** The operators of one project. */
-const ofProject = (projectId: string): Caller => ({ ...operator, projectId, projects: [projectId] })

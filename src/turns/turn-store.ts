@@ -82,7 +82,7 @@ export async function insertWithheldTurn(tx: Transaction, turn: Turn): Promise<v
   if (!known.some(({ detail }) => detail === turn.detail)) await insertTurn(tx, turn)
 }
 
-/** Returns the turns that caps withhold now, of an agent or of a project, the one that waits longest first. */
+/** Returns the turns that caps withhold now, of an agent or of a project, the one that may begin last first. */
 export async function listWithheld(
   db: Reader,
   { projectId, agentId = '' }: { readonly projectId: string; readonly agentId?: string },

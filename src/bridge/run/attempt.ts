@@ -10,7 +10,7 @@ import type { Choice } from '../target/choose-session.ts'
 import { outgoingWake } from '../wake-text.ts'
 import { Patience } from './patience.ts'
 import { StepLate, type StepWatch } from './step-watch.ts'
-import { outcomeOf, parkedLookMs, refusedTurn, unasked } from './turn-answer.ts'
+import { guardedTurn, outcomeOf, refusedTurn, unasked } from './turn-answer.ts'
 
 /** The steps that may be reported on the way. */
 type Step = 'accepted' | 'routed' | 'written' | 'held' | 'delivered'
@@ -110,7 +110,7 @@ async function findAgain(record: WakeRecord, parts: AttemptParts): Promise<Attem
 }
 
 async function choose(wake: Wake, parts: AttemptParts): Promise<AttemptEnd> {
-  const early = guarded(parts)
+  const early = guardedTurn(parts.guard(), parts.now())
   if (early) return early
   const choice = await parts.choose(parts.signal)
   if (parts.signal.aborted) return stopped
@@ -150,7 +150,7 @@ async function handOver(wake: Wake, session: HarnessSession, parts: AttemptParts
         turn = await askForTurn(gateway, wake.eventId, session.harness, { signal })
         return refusedTurn(turn, parts.now())
       }
-      refusal = guarded(parts) ?? (await asking().catch(unasked))
+      refusal = guardedTurn(parts.guard(), parts.now()) ?? (await asking().catch(unasked))
       // The answer may have come when nobody waited any more.
       given.signal.throwIfAborted()
       refusal ??= written(() => journal.handOver(wake.eventId, session, route, parts.senders))
@@ -223,18 +223,6 @@ function within(end: WakeEnd, { proves, title }: AdapterRow, by: Pick<AttemptEnd
   const isProof = end.step === 'delivered' || end.step === 'turn_started' || end.step === 'seen' || end.step === 'acked'
   if (!isProof || proves.includes(end.step)) return { ...end, ...by }
   return { step: 'written', detail: `${end.detail} (${title} does not prove ${end.step})`, ...by }
-}
-
-function guarded({ guard, now }: AttemptParts): AttemptEnd | undefined {
-  const found = guard()
-  if (found === undefined) return undefined
-  const { because = 'too_many_turns', mayAt } = found
-  const detail = `${found.reason}${Number.isFinite(mayAt) ? `; it may at ${new Date(mayAt).toISOString()}` : ''}`
-  const whose = found.isOfSender ? { isOfSender: true as const } : {}
-  // A park may be ended before its time.
-  const longestMs = found.because === undefined ? Number.POSITIVE_INFINITY : parkedLookMs
-  const retryAfterMs = Math.min(longestMs, Math.max(0, mayAt - now()))
-  return { step: 'held', detail, retryAfterMs, reason: because, ...whose }
 }
 
 /** Without a record nothing is handed over. */

@@ -1,8 +1,9 @@
 import type { AskedTurn } from '../../client/wakes/turns.ts'
 import type { AdapterId, WakeEnd } from '../adapter.ts'
+import type { GuardVerdict } from '../guards/guard.ts'
 
 /** A person may end a park, or change a cap, before its time: a wake that waits for it is tried again after this. */
-export const parkedLookMs = 15_000
+const parkedLookMs = 15_000
 
 /** The end of an attempt that begins no turn. `isOfSender`: wakes from others need not wait. */
 type Unbegun = WakeEnd & { readonly isOfSender?: true }
@@ -13,6 +14,18 @@ export const unasked = ({ message }: Error): Unbegun => ({
   detail: message,
   reason: 'cannot_start_turn',
 })
+
+/** The end of an attempt for which the bridge's own guard gives no turn; undefined: it does. Pure. */
+export function guardedTurn(found: GuardVerdict | undefined, now: number): Unbegun | undefined {
+  if (found === undefined) return undefined
+  const { reason: why, because, mayAt, isOfSender } = found
+  const detail = `${why}${Number.isFinite(mayAt) ? `; it may at ${new Date(mayAt).toISOString()}` : ''}`
+  // A park may be ended before its time.
+  const longestMs = because === undefined ? Number.POSITIVE_INFINITY : parkedLookMs
+  const retryAfterMs = Math.min(longestMs, Math.max(0, mayAt - now))
+  const whose = isOfSender ? { isOfSender } : {}
+  return { step: 'held', detail, retryAfterMs, reason: because ?? 'too_many_turns', ...whose }
+}
 
 /** The end of an attempt for which the gateway gives no turn; undefined: it does. Pure. */
 export function refusedTurn({ against }: AskedTurn, now: number): Unbegun | undefined {

@@ -81,3 +81,6 @@ export function requireAdmin(caller: Caller, act: string): void {
     detail: `Only an operator with the role admin may ${act}; this key has the role ${caller.role}.`,
   })
 }
+
+/** The operators of one project. */
+export const operatorOf = (projectId: string): Caller => ({ ...operator, projectId, projects: [projectId] })

@@ -1,44 +1,45 @@
 import { randomBytes } from 'node:crypto'
+import { int, type NounOf, nullable, text } from '../../storage/columns.ts'
 import type { Database, Reader, Transaction } from '../../storage/database.ts'
 import { stepRows } from '../../storage/delete-in-batches.ts'
 import { ListStatement } from '../../storage/list.ts'
+import { RowTable } from '../../storage/row-table.ts'
 import { limited, ownedBetween, p, sql, statement } from '../../storage/statement.ts'
 
-/** Someone who follows a task, or its own next mail, as an MCP task. Instants in ms since the epoch. */
-export interface Follower {
+const fields = {
   /** The id of the MCP task. */
-  readonly id: string
-  readonly projectId: string
-  readonly agentId: string
+  id: text,
+  projectId: text,
+  agentId: text,
   /** The key that began it. */
-  readonly keyId: string
+  keyId: text,
   /** null: it waits for the next mail of its agent. */
-  readonly taskId: string | null
+  taskId: nullable(text),
   /** The live session at its last poll; null: there was none. */
-  readonly sessionId: string | null
-  readonly createdAt: number
-  readonly polledAt: number
+  sessionId: nullable(text),
+  createdAt: int,
+  polledAt: int,
   /** Until then a poll is held, or the next one is about to come. */
-  readonly heldUntil: number
+  heldUntil: int,
   /** The time of the first poll that had the end for its answer; null: none has. */
-  readonly deliveredAt: number | null
+  deliveredAt: nullable(int),
   /** The time when its client ended it; null: it has not. */
-  readonly cancelledAt: number | null
+  cancelledAt: nullable(int),
 }
+/** Someone who follows a task, or its own next mail, as an MCP task. Instants in ms since the epoch. */
+export type Follower = NounOf<typeof fields>
 
 /** The most that an agent has; of more, those whose last poll is longest ago are removed. */
 const followersMax = 1_000
 
-const columns = sql.raw(`id, project_id as "projectId", agent_id as "agentId", key_id as "keyId", task_id as "taskId",
-  session_id as "sessionId", created_at as "createdAt", polled_at as "polledAt", held_until as "heldUntil",
-  delivered_at as "deliveredAt", cancelled_at as "cancelledAt"`)
-const insert =
-  statement<Follower>(sql`insert into follower (id, project_id, agent_id, key_id, task_id, session_id, created_at, polled_at, held_until)
-  values (${p('id')}, ${p('projectId')}, ${p('agentId')}, ${p('keyId')}, ${p('taskId')}, ${p('sessionId')}, ${p('createdAt')}, ${p('polledAt')},
-    ${p('heldUntil')})`)
+const followers = new RowTable('follower', fields)
+const { columns } = followers
+const insert = followers.insert()
 const removeSurplus = statement<{ agentId: string; keep: number }>(sql`delete from follower where id in (
   select id from follower where agent_id = ${p('agentId')} order by polled_at desc, id limit 100 offset cast(${p('keep')} as bigint))`)
 const byId = statement<{ id: string }, Follower>(sql`select ${columns} from follower where id = ${p('id')}`)
+const open = sql`delivered_at is null and cancelled_at is null`
+const live = sql`${open} and held_until > ${p('now')}`
 const hold = statement<{ id: string; sessionId: string | null; now: number; until: number }>(
   sql`update follower set polled_at = ${p('now')}, held_until = ${p('until')}, session_id = ${p('sessionId')} where id = ${p('id')}`,
 )
@@ -46,13 +47,12 @@ const letGo = statement<{ id: string; polledAt: number; now: number }>(
   sql`update follower set held_until = ${p('now')} where id = ${p('id')} and polled_at = ${p('polledAt')}`,
 )
 const deliver = statement<{ id: string; now: number }>(
-  sql`update follower set delivered_at = ${p('now')} where id = ${p('id')} and delivered_at is null and cancelled_at is null`,
+  sql`update follower set delivered_at = ${p('now')} where id = ${p('id')} and ${open}`,
 )
 const cancel = statement<{ id: string; now: number }>(
   sql`update follower set cancelled_at = ${p('now')}, held_until = ${p('now')}
-    where id = ${p('id')} and delivered_at is null and cancelled_at is null`,
+    where id = ${p('id')} and ${open}`,
 )
-const live = sql`delivered_at is null and cancelled_at is null and held_until > ${p('now')}`
 const ofTask = statement<{ agentId: string; taskId: string; now: number }, { one: number }>(
   sql`select 1 as "one" from follower where agent_id = ${p('agentId')} and task_id = ${p('taskId')} and ${live} limit 1`,
 )
@@ -60,7 +60,6 @@ const ofMail = new ListStatement<{ now: number }, { agentId: string }>(
   (agentIds) =>
     sql`select distinct agent_id as "agentId" from follower where agent_id in (${agentIds}) and task_id is null and ${live}`,
 )
-const open = sql`delivered_at is null and cancelled_at is null`
 const pageOf = <Owner extends object>(owner: 'agent_id' | 'project_id', value: string) => {
   const page = ownedBetween({ owner, id: 'id' }, p(value), { after: sql`${p('after')}` })
   return statement<Owner & { after: string; limit: number }, Follower>(

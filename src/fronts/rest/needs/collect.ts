@@ -6,40 +6,25 @@ import type { NeedKind } from '../../../needs/need.ts'
 import { identityIn } from '../../../registry/agents/agent.ts'
 import { findNames } from '../../../registry/agents/agent-store.ts'
 import { identitiesOf, identityFrom } from '../../../registry/agents/identity.ts'
-import type { Caller } from '../../../registry/callers/caller.ts'
-import { listTripped, readGates } from '../../../registry/recovery/gate-store.ts'
-import { isParked } from '../../../registry/recovery/recovery.ts'
-import { findRecovery, listParked } from '../../../registry/recovery/recovery-store.ts'
-import { listAwaitingApproval } from '../../../registry/sessions/session-lists.ts'
 import { listFailing } from '../../../registry/subscriptions/failing-store.ts'
 import type { Reader } from '../../../storage/database.ts'
 import { loadTaskDocument } from '../../../tasks/read-task.ts'
 import type { Task } from '../../../tasks/task.ts'
 import { findTask } from '../../../tasks/task-store.ts'
 import { listWaitingOf, listWaitingTasks } from '../../../tasks/waiting-tasks.ts'
-import { listWithheld } from '../../../turns/turn-store.ts'
 import { failuresMax } from '../../../wakes/rules/after-delivery.ts'
 import { lastFailureOf, readRetrying } from '../../../wakes/store/retrying-store.ts'
 import type { TaskState } from '../../../words/task-states.ts'
-import { instant, instantOrNull } from '../instant.ts'
+import { instant } from '../instant.ts'
 import type { Position } from '../page.ts'
-import type { NeedFields } from './view.ts'
-import { byPlace, countedMax, groupsOf, isAfter, ofOneEach, type WaitingNeed, waitingOf } from './waiting.ts'
+import { agentNeeds } from './agent-needs.ts'
+import { byPlace, countedMax, groupsOf, isAfter, type NeedReader, type WaitingNeed, waitingOf } from './waiting.ts'
 
-/** The most agents whose gate has tripped, or who are parked, capped, or wait for an approval: each is one need. */
-const agentsMax = 10_000
 /** The most notices for each owner and kind, the longest waits. */
 const noticesMax = 100
 const textMax = 2_000
 /** From here on a submitted task is late. */
 const lateMs = 10 * 60_000
-
-/** For whom needs are read: the operator of a project, or one agent. */
-export interface NeedReader {
-  readonly db: Reader
-  readonly caller: Caller
-  readonly now: number
-}
 
 /** The part that is read. */
 interface Part {
@@ -63,10 +48,7 @@ export async function readWaiting(asking: NeedReader, part: Part): Promise<Waiti
     waitingTasks(asking, part, 'late', 'submitted', now - lateMs),
     waitingMail(asking, part),
     waitingSubscriptions(asking, part),
-    approvalNeeds(asking).then(ofOneEach),
-    gateNeeds(asking).then(ofOneEach),
-    parkNeeds(asking).then(ofOneEach),
-    capNeeds(asking).then(ofOneEach),
+    agentNeeds(asking),
   ])
   const wanted = lists.flat().filter((one) => isAfter(one, after) && (owner === undefined || owner === one.owner))
   return groupsOf(wanted.sort(byPlace))
@@ -157,7 +139,10 @@ async function waitingSubscriptions({ db, caller }: NeedReader, { share, after }
   const failing = await listFailing(db, of, after || 'agentId' in of ? countedMax : share)
   const subscriptions = failing.map(({ subscription }) => subscription)
   const retrying = await readRetrying(db, subscriptions)
-  const identity = await identities(db, subscriptions)
+  const identity = await identitiesOf(
+    db,
+    subscriptions.map(({ agentId }) => agentId),
+  )
   const waiting = failing.map(async ({ subscription, trouble: kind, total }): Promise<WaitingNeed[]> => {
     const { id: subscriptionId, agentId, reason, trigger, updatedAt, failedInARow } = subscription
     const away = retrying.get(subscriptionId)
@@ -175,80 +160,6 @@ function failingText(failedInARow: number, error: string): string {
   const events = failedInARow === 1 ? '1 event has failed' : `${failedInARow} events in a row have failed`
   return `${events} (${error}). After ${failuresMax} nothing more is sent.`
 }
-
-/** A report counts however old it is: a harness that waits for a person has nothing new to report. */
-async function approvalNeeds({ db, caller }: NeedReader): Promise<NeedFields[]> {
-  const { id, projectId } = caller
-  const waiting = await listAwaitingApproval(
-    db,
-    caller.kind === 'operator' ? { projectId } : { agentId: id },
-    agentsMax,
-  )
-  const identity = await identities(db, waiting)
-  return waiting.map(({ id: sessionId, agentId, presenceAt, lastSeenAt, surface }) => ({
-    kind: 'approval',
-    agent: identity(agentId),
-    since: instant(presenceAt ?? lastSeenAt),
-    text: `Its harness (${surface}) waits until a person approves its next step.`,
-    sessionId,
-  }))
-}
-
-async function gateNeeds({ db, caller, now }: NeedReader): Promise<NeedFields[]> {
-  const { kind, id, identity, projectId } = caller
-  const isTripped = (gate: { readonly nudges: string; readonly restarts: string }) =>
-    gate.nudges === 'tripped' || gate.restarts === 'tripped'
-  const { project, effective } = await readGates(db, projectId, kind === 'agent' ? id : '')
-  if (kind === 'agent' || !project) {
-    const agent = kind === 'agent' ? identity : null
-    return isTripped(effective) ? [gateNeed(agent, effective.since ?? now, effective.reason)] : []
-  }
-  const tripped = await listTripped(db, projectId, agentsMax)
-  const name = await identities(db, tripped)
-  return tripped.map(({ agentId, since, reason }) => gateNeed(agentId === '' ? null : name(agentId), since, reason))
-}
-
-function gateNeed(agent: string | null, since: number, reason: string | null): NeedFields {
-  return { kind: 'gate', agent, since: instant(since), text: reason ?? 'Recovery has stopped by itself.' }
-}
-
-async function parkNeeds({ db, caller, now }: NeedReader): Promise<NeedFields[]> {
-  const { kind, id, projectId } = caller
-  const found =
-    kind === 'operator' ? await listParked(db, projectId, now, agentsMax) : [await findRecovery(db, id, projectId)]
-  const parked = found.filter((recovery) => isParked(recovery, now))
-  const identity = await identities(db, parked)
-  return parked.map(({ agentId, parked: limit }) => {
-    const { since, until, isOpen, reason, detail } = limit!
-    return {
-      kind: 'parked',
-      agent: identity(agentId),
-      since: instant(since),
-      text: detail === null ? reason : `${reason}: ${detail}`,
-      until: isOpen ? null : instant(until),
-    }
-  })
-}
-
-/** Turns that caps withhold: what waits for them goes as one digest. */
-async function capNeeds({ db, caller, now }: NeedReader): Promise<NeedFields[]> {
-  const { kind, id, projectId } = caller
-  const withheld = await listWithheld(db, { projectId, agentId: kind === 'agent' ? id : '' }, now, agentsMax)
-  // The wait that ends last says when all of it is over.
-  const ofAgents = [...new Map(withheld.toReversed().map((turn) => [turn.agentId, turn])).values()]
-  const identity = await identities(db, ofAgents)
-  return ofAgents.map(({ agentId, startedAt, endedAt, detail, senders }) => {
-    const whose = { sender: `for ${senders.join(', ')}`, thread: 'in one thread' }[detail ?? ''] ?? 'in all'
-    const text = `It has had as many turns ${whose} as the gate allows. The rest waits, and goes as one digest.`
-    return { kind: 'capped', agent: identity(agentId), since: instant(startedAt), text, until: instantOrNull(endedAt) }
-  })
-}
-
-const identities = (db: Reader, rows: readonly { readonly agentId: string }[]) =>
-  identitiesOf(
-    db,
-    rows.map(({ agentId }) => agentId),
-  )
 
 /** The texts of a message, cut. */
 function textOf(parts: readonly JsonObject[] = []): string {

@@ -5,10 +5,10 @@ import { isSnoozed } from '../../../needs/telling.ts'
 import { instant, instantOrNull } from '../instant.ts'
 import { listMax, pageOf, positionToken, readPosition } from '../page.ts'
 import { route } from '../route.ts'
-import { findWaiting, type NeedReader, readWaiting } from './collect.ts'
+import { findWaiting, readWaiting } from './collect.ts'
 import { needQuery, snoozeInput } from './input.ts'
 import type { FoldedView, NeedFields, NeedsView, NeedView, SnoozedView } from './view.ts'
-import { byPlace, countedMax, groupsOf, isAfter, type WaitingNeed } from './waiting.ts'
+import { byPlace, countedMax, groupsOf, isAfter, type NeedReader, type WaitingNeed } from './waiting.ts'
 
 /** The most needs of an agent and kind in the list of all. */
 const listedMax = 5

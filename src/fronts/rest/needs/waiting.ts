@@ -1,6 +1,15 @@
 import { type NeedKind, needIdOf } from '../../../needs/need.ts'
+import type { Caller } from '../../../registry/callers/caller.ts'
+import type { Reader } from '../../../storage/database.ts'
 import type { Position } from '../page.ts'
 import type { NeedFields } from './view.ts'
+
+/** For whom needs are read: the operator of a project, or one agent. */
+export interface NeedReader {
+  readonly db: Reader
+  readonly caller: Caller
+  readonly now: number
+}
 
 /** The most that is counted of each owner and kind. */
 export const countedMax = 1_000
