@@ -6,6 +6,7 @@ import { runSubscription } from '../../src/wakes/run/run-subscription.ts'
 import { listDeliveries } from '../../src/wakes/store/delivery-store.ts'
 import { leaseDue } from '../../src/wakes/store/lease-store.ts'
 import { until } from '../support/until.ts'
+import { advanceUntil } from './acts.ts'
 import { arrived, type Engine, openEngine } from './engine.ts'
 
 const id = 'WAKE_SUB:1'
@@ -68,15 +69,24 @@ test('a run that waits for one try says so, one that has another in flight does 
     )
   await timers(1)
   expect(run.waiting).toEqual([])
-  engine.clock.advance(1_000)
-  await until(
+  await advanceUntil(
+    engine.clock,
+    1_000,
     () => done.length,
     (count) => count === 1,
   )
   answers[0]!()
-  await timers(1)
+  await until(
+    () => run.waiting,
+    (waiting) => waiting.length === 1,
+  )
   expect(run.waiting).toEqual([true])
-  engine.clock.advance(1_000)
+  await advanceUntil(
+    engine.clock,
+    1_000,
+    () => done.length,
+    (count) => count === 2,
+  )
   await run.ended
   expect(run.waiting).toEqual([true, false])
   expect(await stored(engine)).toMatchObject({ leaseOwner: null, dueAt: null, cursorLogId: 2 })
