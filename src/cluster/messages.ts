@@ -148,6 +148,7 @@ export class ClusterMessages implements AsyncDisposable {
   async #sweep(connected: Promise<void>): Promise<void> {
     const { signal } = this.#stopping
     if (!(await this.#connectsInTime(connected))) this.#judge(false)
+    let isCut = false
     while (!signal.aborted) {
       this.#receivedOwn = false
       const isSent = await this.#bus
@@ -157,7 +158,9 @@ export class ClusterMessages implements AsyncDisposable {
       await sleep(this.#clock, sweepMs, signal)
       if (signal.aborted) return
       this.#judge(this.#receivedOwn)
-      if (isSent && !this.#receivedOwn) this.#bus.reconnect()
+      // The message after a cut may be lost before the new connection listens: that one is not cut for it.
+      isCut = isSent && !this.#receivedOwn && !isCut
+      if (isCut) this.#bus.reconnect()
     }
   }
 

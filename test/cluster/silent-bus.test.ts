@@ -28,10 +28,11 @@ async function outlivesSilence(target: string, open: (url: string) => Bus): Prom
   messages.start()
   await using peer = open(target)
   await peer.start(() => {})
+  // A test message has half a second of the machine's time to come back.
   const hears = (key: string) =>
     advanceUntil(
       clock,
-      1_000,
+      50,
       () => peer.publish(JSON.stringify({ from: 'peer', grown: [key] })).then(() => heard),
       (keys) => keys.includes(key),
     )
@@ -40,7 +41,7 @@ async function outlivesSilence(target: string, open: (url: string) => Bus): Prom
   await hears('after')
   await advanceUntil(
     clock,
-    1_000,
+    50,
     () => messages.isAlive,
     (isAlive) => isAlive,
   )

@@ -102,7 +102,7 @@ export class GroupCommit {
       for (const writer of [...writers, ...this.#alone.splice(0), ...this.#queue.splice(0)]) writer.reject(problem)
       return
     }
-    const group = new Group(connection, this.#locks, queue, this.#clock.now())
+    const group = new Group(connection, this.#locks, queue, this.#clock)
     try {
       const startedAt = performance.now()
       const outcome = await group.run(writers)

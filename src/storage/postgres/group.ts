@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts'
 import { BeforeCommitWork } from '../before-commit.ts'
 import type { PipelinedStatements, Transaction } from '../database.ts'
 import { pipelined } from '../pipelined.ts'
@@ -29,7 +30,7 @@ export interface Locks {
  */
 export class Group implements GroupState {
   readonly connection: WriteConnection
-  readonly now: number
+  readonly clock: Clock
   readonly atWork = new RunningWriters()
   readonly locks = new RowLocks<object>(this.atWork)
   readonly #queue: Queue
@@ -47,9 +48,9 @@ export class Group implements GroupState {
   #loss: Loss | undefined
 
   /** The group accepts writers from `queue` while it waits at the `gate`. */
-  constructor(connection: WriteConnection, { gate, rowsLock }: Locks, queue: Queue, now: number) {
+  constructor(connection: WriteConnection, { gate, rowsLock }: Locks, queue: Queue, clock: Clock) {
     this.connection = connection
-    this.now = now
+    this.clock = clock
     this.#rowsLock = rowsLock
     this.#queue = queue
     this.#place = new GatePlace(gate)

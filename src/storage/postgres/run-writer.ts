@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts'
 import { BeforeCommitWork } from '../before-commit.ts'
 import { Collision, type Transaction } from '../database.ts'
 import type { Statement } from '../statement.ts'
@@ -10,7 +11,7 @@ import type { Loss, Result, Writer } from './writer.ts'
 /** The state that the writers of one transaction share. */
 export interface GroupState {
   readonly connection: WriteConnection
-  readonly now: number
+  readonly clock: Clock
   readonly locks: RowLocks<object>
   readonly atWork: RunningWriters
   /** Set once the transaction is going to be rolled back. */
@@ -73,7 +74,8 @@ class WriterRun {
   #transaction(): Transaction {
     const hasWritten = (): boolean => this.#hasWritten
     return {
-      now: this.#shared.now,
+      // Not that of the group: it may have waited for others.
+      now: this.#shared.clock.now(),
       get hasWritten() {
         return hasWritten()
       },
