@@ -4,10 +4,13 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Licences that may be shipped with an Apache-2.0 program, without a duty beyond the notice. */
-const shipped = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT']
+/**
+ * Licences that may be shipped with an Apache-2.0 program, without a duty beyond the notice. MPL-2.0 has one for changed files: packages are shipped
+ * as they are, with their source.
+ */
+const shipped = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'ISC', 'MIT', 'MPL-2.0']
 /** Licences of tools to build and test, beside those. */
-const tools = [...shipped, 'MPL-2.0', 'Python-2.0', 'Unlicense']
+const tools = [...shipped, 'Python-2.0', 'Unlicense']
 /** Packages whose manifest names no licence, and the one of their LICENSE file. */
 const ofFile = { '@a2a-js/sdk@0.2.5': 'Apache-2.0', '@a2a-js/sdk@0.3.0': 'Apache-2.0' }
 
