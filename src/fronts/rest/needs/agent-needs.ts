@@ -6,15 +6,16 @@ import { listAwaitingApproval } from '../../../registry/sessions/session-lists.t
 import type { Reader } from '../../../storage/database.ts'
 import { listWithheld } from '../../../turns/turn-store.ts'
 import { instant, instantOrNull } from '../instant.ts'
+import { keyNeeds } from './key-needs.ts'
 import type { NeedFields } from './view.ts'
 import { type NeedReader, ofOneEach, type WaitingNeed } from './waiting.ts'
 
 /** The most agents whose gate has tripped, or who are parked, capped, or wait for an approval: each is one need. */
 const agentsMax = 10_000
 
-/** Reads the needs of which an agent has one of each kind: its approval, its gate, its park and its caps. */
+/** Reads the needs of which an agent has few: its approval, its gate, its park, its caps and its keys that end. */
 export async function agentNeeds(reader: NeedReader): Promise<WaitingNeed[]> {
-  const reads = [approvalNeeds, gateNeeds, parkNeeds, capNeeds]
+  const reads = [approvalNeeds, gateNeeds, parkNeeds, capNeeds, keyNeeds]
   return ofOneEach((await Promise.all(reads.map((read) => read(reader)))).flat())
 }
 
