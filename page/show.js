@@ -40,6 +40,10 @@ function spelled(one) {
 
 const codePoint = (char) => `⟨U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`
 
+/** Facts in one line; undefined ones are left out. */
+export const facts = (some) =>
+  html`<p class="facts">${some.filter(Boolean).map((fact, at) => html`${at > 0 ? ' · ' : nothing}${fact}`)}</p>`
+
 /** `1 line`, `1,234 lines` */
 export const counted = (count, noun, many = `${noun}s`) => `${count.toLocaleString('en')} ${count === 1 ? noun : many}`
 
@@ -85,11 +89,12 @@ const units = [
 ]
 
 /** The time since an instant: `3 min`. */
-export const ageOf = (iso) => lengthOf(Math.abs(now() - Date.parse(iso)))
+export const ageOf = (iso) => lengthOf(Math.max(1_000, Math.abs(now() - Date.parse(iso))))
 
 /** A time in ms in its largest unit: `3 min`. */
 export function lengthOf(ms) {
-  const [unit, unitMs] = units.find(([, one]) => ms >= one) ?? ['s', 1_000]
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  const [unit, unitMs] = units.find(([, one]) => ms >= one)
   return `${Math.floor(ms / unitMs)} ${unit}`
 }
 

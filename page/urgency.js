@@ -9,135 +9,77 @@ export const urgencies = [
   ['mail', 'Mail'],
 ]
 
-/** Each kind of need: how urgent it is, its word and tone, and a title where it has no subject of its own. */
+/** Of each kind of need: its word, its tone, its title where it has no subject, and the title of a line that stands for all of an agent. */
 const kinds = {
-  approval: ['stops', 'Approve', 'ask'],
-  input: ['stops', 'Question', 'ask'],
-  auth: ['stops', 'Sign-in', 'ask'],
-  gate: ['stops', 'Gate', 'bad', (agent) => `Recovery has stopped${agent ? ` for ${agent}` : ''}`],
-  degraded: ['wakes', 'Gone', 'bad', (agent) => `${agent} is no longer woken`],
-  failing: ['wakes', 'Fails', 'bad', (agent) => `${agent} was not woken`],
-  retrying: ['wakes', 'Retry', 'busy', (agent) => `${agent} cannot be reached`],
-  parked: ['wakes', 'Parked', 'park', (agent) => `${agent} is at a limit`],
-  capped: ['wakes', 'Cap', 'park', (agent) => `${agent} has had its turns`],
-  late: ['late', 'Late', '', undefined, (agent, count) => `${agent} has not taken up ${count} tasks`],
-  key: ['late', 'Key', 'ask', () => 'A key ends soon', (_, count) => `${count} keys end soon`],
-  mail: ['mail', 'Mail', '', undefined, (agent, count) => `${agent} sent ${count} messages`],
+  approval: ['Approve', 'ask', (agent, { approvalId }) => (approvalId ? '' : `${agent} waits for an approval`)],
+  input: ['Question', 'ask'],
+  auth: ['Sign-in', 'ask'],
+  gate: ['Gate', 'bad', (agent) => `Recovery has stopped${agent ? ` for ${agent}` : ''}`],
+  degraded: ['Gone', 'bad', (agent) => `${agent} is no longer woken`],
+  failing: ['Fails', 'bad', (agent) => `${agent} was not woken`],
+  retrying: ['Retry', 'busy', (agent) => `${agent} cannot be reached`],
+  parked: ['Parked', 'park', (agent) => `${agent} is at a limit`],
+  capped: ['Cap', 'park', (agent) => `${agent} has had its turns`],
+  late: ['Late', '', undefined, (agent, count) => `${agent} has not taken up ${count} tasks`],
+  key: ['Key', 'ask', (agent) => `A key${agent ? ` of ${agent}` : ''} ends`, (agent, count) => `${count} keys${agent ? ` of ${agent}` : ''} end`],
+  mail: ['Mail', '', undefined, (agent, count) => `${agent} sent ${count} messages`],
 }
-const unknown = ['late', 'Other', '']
+const other = ['Other', '']
 
-export const urgencyOf = ({ kind, urgency }) => urgency ?? (kinds[kind] ?? unknown)[0]
-export const markOf = (kind) => (kinds[kind] ?? unknown).slice(1, 3)
+export const markOf = (kind) => (kinds[kind] ?? other).slice(0, 2)
 
-const firstLine = (text = '') => plain(text).trim().split('\n')[0]
 /** What a need is about, in one line. */
 export function titleOf(need) {
   const { kind, agent, taskId, text } = need
-  const own = (kinds[kind] ?? unknown)[3]?.(agent)
-  return own ?? (need.subject || subjectOf(taskId) || firstLine(text) || 'No subject')
+  const own = (kinds[kind] ?? other)[2]?.(agent, need)
+  return own || need.subject || subjectOf(taskId) || plain(text).trim().split('\n')[0] || 'No subject'
 }
 
-/** The rest of the text beside its title. */
-function noteOf(need, title) {
-  const text = plain(need.text)
-  const rest = text.startsWith(title) ? text.slice(title.length) : text
-  return [need.agent, rest.replace(/\s+/g, ' ').trim().slice(0, 200)].filter(Boolean).join(' · ')
-}
+/** A text without the title that it begins with. */
+export const bodyOf = (text, title) => (text.startsWith(title) ? text.slice(title.length).trimStart() : text)
 
-/** An answer of GET /v1/needs as lines: one for each need, one for all late tasks, keys or mail of an agent. Pure. */
-export function linesOf({ needs, groups, folded = [] }) {
-  const isGrouped = (kind) => kinds[kind]?.[4] !== undefined
-  const lines = []
-  const open = new Map()
+/** An answer of GET /v1/needs as lines: one for each need, one for all late tasks, keys or mail of an agent. Those that were put off come last. Pure. */
+export function linesOf({ needs, groups }) {
+  const listed = new Map()
+  const off = []
   for (const need of needs) {
-    const { kind, agent, snoozedUntil } = need
-    const name = `${kind}:${agent}`
-    if (!isGrouped(kind) || snoozedUntil) {
-      lines.push(lineOf(need))
-      continue
-    }
-    const group = open.get(name)
-    if (group) group.needs.push(need)
-    else {
-      open.set(name, { ...lineOf(need), needs: [need] })
-      lines.push(open.get(name))
-    }
+    const name = nameOf(need)
+    if (need.snoozedUntil) off.push(lineOf(need))
+    else if (listed.has(name)) listed.get(name).push(need)
+    else listed.set(name, [need])
   }
-  for (const [name, group] of open) Object.assign(group, grouped(name, group, groups, folded))
-  const more = folded.filter(({ kind }) => !isGrouped(kind)).map((one) => restOf(one))
-  const rank = ({ urgency }) => urgencies.findIndex(([one]) => one === urgency)
-  return [...lines, ...more].sort((one, other) => rank(one) - rank(other))
+  const lines = groups.flatMap((group) => {
+    const some = listed.get(nameOf(group)) ?? []
+    if (kinds[group.kind]?.[3] && group.count > 1) return [groupLine(group, some)]
+    return [...some.map(lineOf), ...(group.count > some.length ? [restLine(group, some)] : [])]
+  })
+  return [...lines, ...off]
 }
+
+const nameOf = ({ kind, agent }) => `${kind}:${agent}`
 
 function lineOf(need) {
+  const { id, kind, agent, since, urgency, snoozedUntil } = need
   const title = titleOf(need)
-  const { id, kind, agent, since, snoozedUntil } = need
-  return {
-    id,
-    kind,
-    agent,
-    since,
-    title,
-    note: noteOf(need, title),
-    urgency: urgencyOf(need),
-    count: 1,
-    needs: [need],
-    snoozedUntil,
-  }
+  const rest = bodyOf(plain(need.text), title).slice(0, 200)
+  const note = [agent, rest === title ? '' : rest].filter(Boolean).join(' · ')
+  return { id, kind, agent, since, urgency, snoozedUntil, title, note, count: 1, needs: [need] }
 }
 
-function grouped(id, { kind, agent, needs, title, since }, groups, folded) {
-  const isOf = (one) => one.kind === kind && one.agent === agent
-  const listed = groups?.find(isOf)
-  const rest = folded.find(isOf)
-  const count = Math.max(listed?.count ?? needs.length + (rest?.count ?? 0), needs.length)
-  const atLeast = listed?.atLeast ?? rest?.atLeast ?? false
-  if (count === 1) return {}
-  const words = `${count.toLocaleString('en')}${atLeast ? '+' : ''}`
-  const note = [...new Set(needs.map(titleOf))].join(' · ')
-  return {
-    id,
-    count,
-    atLeast,
-    title: kinds[kind][4](agent, words),
-    note,
-    since: listed?.since ?? since,
-    isGroup: true,
-    first: title,
-  }
+function groupLine(group, needs) {
+  const title = kinds[group.kind][3](group.agent, counts(group))
+  return { ...group, id: nameOf(group), title, note: [...new Set(needs.map(titleOf))].join(' · '), needs, isGroup: true }
 }
 
-/** What is not listed of an agent and kind. */
-function restOf({ kind, agent, count, atLeast }) {
-  const title = `${count.toLocaleString('en')}${atLeast ? '+' : ''} more of ${agent}`
-  return {
-    id: `${kind}:${agent}`,
-    kind,
-    agent,
-    title,
-    note: '',
-    urgency: urgencyOf({ kind }),
-    count,
-    needs: [],
-    isGroup: true,
-    isRest: true,
-  }
+/** What is not listed of an agent and kind: the list has five. */
+function restLine(group, needs) {
+  const count = group.count - needs.length
+  return { ...group, id: nameOf(group), title: `${counts({ ...group, count })} more of ${group.agent}`, note: '', needs: [], isGroup: true }
 }
 
 /** How many there are of each urgency, those that were put off not counted: `{ stops: { count, atLeast } }`. */
-export function countsOf({ needs, total = {}, atLeast = [], counts, countsAtLeast = [] }) {
-  const found = Object.fromEntries(
-    urgencies.map(([name]) => [name, { count: counts?.[name] ?? 0, atLeast: countsAtLeast.includes(name) }]),
-  )
-  if (counts) return found
-  for (const [kind, count] of Object.entries(total)) {
-    const one = found[urgencyOf({ kind })]
-    one.count += count
-    one.atLeast ||= atLeast.includes(kind)
-  }
-  for (const need of needs) if (need.snoozedUntil) found[urgencyOf(need)].count -= 1
-  return found
-}
+export const countsOf = ({ counts: found, countsAtLeast }) =>
+  Object.fromEntries(urgencies.map(([name]) => [name, { count: found[name], atLeast: countsAtLeast.includes(name) }]))
 
 /** `12`, `1,000+` */
 export const counts = ({ count, atLeast }) => `${count.toLocaleString('en')}${atLeast ? '+' : ''}`

@@ -74,10 +74,11 @@ function row(agent) {
           ? 'good'
           : ''
   const trouble = needs.find(({ kind }) => ['degraded', 'failing', 'retrying'].includes(kind))
+  const why = trouble?.note.replace(`${handle} · `, '')
   return html`<tr class=${first && first.urgency !== 'late' ? 'need' : ''}>
     <th scope="row"><span class="dot ${dot}"></span><a href=${linkTo('agents', handle)}>${line(handle, 40)}</a><small>${displayName ? html`${line(displayName, 40)} · ` : nothing}${session ? line(session.surface.replaceAll('_', ' '), 30) : 'no session'}</small></th>
-    <td>${doing(agent)}</td>
-    <td>${trouble ? html`${chip(...markOf(trouble.kind))} <span>${line(trouble.note.replace(`${handle} · `, ''), 80)}</span>` : routeOf(recovery)}</td>
+    <td class="does">${doing(agent)}</td>
+    <td>${trouble ? html`${chip(...markOf(trouble.kind))} <small>${line(why, 80)}</small>` : routeOf(recovery)}</td>
     <td class="r" data-label="unread">${recovery ? looked(recovery.waiting?.unread ?? 0) : html`<span class="dim">not yours to see</span>`}</td>
     <td class="r" data-label="seen">${lastSeenAt ? age(lastSeenAt) : html`<span class="dim">never</span>`}</td></tr>`
 }
@@ -93,7 +94,7 @@ function doing({ needs, presence, session, tasks, recovery }) {
     ? html`<div>${state('working')} <a href=${linkTo('tasks', task.id)}>${line(subjectOf(task.id) || 'a task', 80)}</a>${more}</div>`
     : nothing
   const open = recovery?.waiting?.openTasks ?? 0
-  const rest = open > tasks.length ? html`<small>${looked(open)} open tasks</small>` : nothing
+  const rest = open > tasks.length ? html`<small>${looked(open)} open</small>` : nothing
   if (waits)
     return html`<div>${chip(...markOf(waits.kind))} <a href=${linkTo('needs', waits.id)}>${line(waits.title, 90)}</a></div>${work}${rest}`
   if (task) return html`${work}${rest}`

@@ -50,7 +50,7 @@ export const resolveMail = ({ messageId }) =>
   call('POST', `/v1/messages/${encodeURIComponent(messageId)}/status`, { body: { status: 'resolved' } })
 
 /** A letter and the reply to it. `resolve` marks it as done. */
-export function answerMail({ id, messageId, threadId, agent, text }, { act, may }, { after, resolve }) {
+export function answerMail({ id, messageId, threadId, agent, text, isCut }, { act, may }, { after, resolve }) {
   const send = (body) =>
     act(
       `The reply to ${agent} is sent.`,
@@ -64,7 +64,7 @@ export function answerMail({ id, messageId, threadId, agent, text }, { act, may 
     ? html`<button type="button" data-key="e" @click=${resolve}>Resolved <kbd>e</kbd></button>`
     : nothing
   const thread = html`<a class="button" href=${linkTo('threads', threadId)}>Thread</a>`
-  return html`${say(text)}${text.length >= 2_000 ? html`<p class="dim">This is its beginning. <a href=${linkTo('threads', threadId)}>Its thread has all of it.</a></p>` : nothing}
+  return html`${say(text)}${isCut ? html`<p class="dim">This is its beginning. <a href=${linkTo('threads', threadId)}>Its thread has all of it.</a></p>` : nothing}
     ${
       may('send')
         ? textForm({ id, label: html`Reply to ${line(agent)}`, action: 'Reply', send, more: html`${done}${thread}` })

@@ -1,6 +1,6 @@
 import { get, Refused } from '../api.js'
 import { linkTo } from '../router.js'
-import { clockTime, counted, line, plain, say, short, state, when } from '../show.js'
+import { clockTime, counted, facts, line, plain, say, short, state, when } from '../show.js'
 import { hear, readSubjects, subjectOf } from '../subjects.js'
 import { html, nothing } from '../vendor/lit.js'
 import { aboutOf } from './deliveries.js'
@@ -44,14 +44,14 @@ export function view({ delivery, events, error }, { act, may }) {
     nextAttemptAt,
     createdAt,
   } = delivery
-  return html`<p class="facts">${[
+  return html`${facts([
     state(outcome),
     html`to <a href=${linkTo('agents', agent)}>${line(agent, 60)}</a>`,
     html`${harnessTarget} ${line(url, 200)}`,
     html`<a href=${linkTo('deliveries', undefined, { subscription: subscriptionId })}>${trigger} ${short(subscriptionId)}</a>`,
     html`${eventType} ${when(createdAt)}`,
     html`<code>${line(eventId)}</code>`,
-  ]}</p>
+  ])}
     ${may('manage') ? html`<p class="row"><button @click=${() => replay([delivery], act)}>Send it again…</button></p>` : nothing}
     <h2>Attempts</h2>
     ${

@@ -2,9 +2,9 @@ import { call, get, pages, readable } from '../api.js'
 import { choose } from '../dialog.js'
 import { draftOf, keepDraft } from '../drafts.js'
 import { linkTo } from '../router.js'
-import { age, chip, counted, line, plain, say, short, state, when } from '../show.js'
+import { age, chip, counted, facts, line, plain, say, short, state, when } from '../show.js'
 import { readSubjects } from '../subjects.js'
-import { markOf, titleOf } from '../urgency.js'
+import { bodyOf, markOf, titleOf } from '../urgency.js'
 import { html, keyed, nothing, repeat } from '../vendor/lit.js'
 import { routeOf } from './agents.js'
 import { answerMail, answerTask, cancelTask, endPark, openGate, resolveMail } from './answers.js'
@@ -70,14 +70,14 @@ export function entry({ line: one, detail }, tools, acts) {
       ? html`<p class="dim">Reading…</p>`
       : detail.error
         ? failed(detail.error, tools)
-        : bodyOf(one, detail, tools, acts)
+        : decision(one, detail, tools, acts)
   const isMany = isGroup && count > 1
   return keyed(
     one.id,
     html`<article class="entry" aria-labelledby="entry-title" data-kind=${kind}>
     <a class="back" href=${linkTo('needs')}>‹ All needs</a>
     <header>${chip(...markOf(kind))} <h2 id="entry-title" class="title">${line(title, 300)}</h2>
-      <p class="dim facts">${facts(one, detail).filter(Boolean)}</p></header>
+      <div class="dim">${facts(factsOf(one, detail))}</div></header>
     ${one.snoozedUntil ? html`<p class="row"><span>Put off, ends ${when(one.snoozedUntil)}</span> <button @click=${() => acts.show(one)}>Show it again</button></p>` : nothing}
     ${isMany || needs.length > 0 || isGroup ? body : nothing}</article>`,
   )
@@ -86,7 +86,7 @@ export function entry({ line: one, detail }, tools, acts) {
 const failed = (error, { reload }) =>
   html`<div class="failure" role="alert">${say(error)}<button @click=${reload}>Try again</button></div>`
 
-function facts({ agent, since, needs: [need], isGroup }, detail) {
+function factsOf({ agent, since, needs: [need], isGroup }, detail) {
   if (detail?.approval) return approvalFacts(detail.approval)
   const who =
     agent === null
@@ -107,7 +107,7 @@ function facts({ agent, since, needs: [need], isGroup }, detail) {
   ]
 }
 
-function bodyOf(one, detail, tools, acts) {
+function decision(one, detail, tools, acts) {
   const { kind, agent, needs, isGroup } = one
   const { act, may, caller } = tools
   const canSnooze = caller.kind === 'operator' && may('work') && !one.snoozedUntil
@@ -191,6 +191,7 @@ function groupBody(one, { needs, isCut, recovery }, tools, acts, later) {
 
 function itemBody(need, tools, acts, group, all) {
   const { kind, taskId, originator, title } = need
+  const text = bodyOf(plain(need.text), title)
   const { act, may } = tools
   // The next one of the group opens; after the last one, the next need.
   const after = () => {
@@ -201,10 +202,10 @@ function itemBody(need, tools, acts, group, all) {
   }
   if (kind === 'mail') {
     const resolve = acts.guard(() => act(`Resolved: ${plain(title).slice(0, 80)}.`, () => resolveMail(need), { after }))
-    return answerMail(need, tools, { after, resolve })
+    return answerMail({ ...need, text, isCut: need.text.length >= 2_000 }, tools, { after, resolve })
   }
   if (kind !== 'late') return html`${need.taskId ? answerTask(need, tools, { after }) : say(need.text)}`
-  return html`${say(need.text)}<p class="dim"><a href=${linkTo('tasks', taskId)}>Task ${short(taskId)}</a> from ${line(originator, 60)}</p>
+  return html`${say(text)}<p class="dim"><a href=${linkTo('tasks', taskId)}>Task ${short(taskId)}</a> from ${line(originator, 60)}</p>
     <div class="row">${may('manage') ? html`<button class="main" @click=${() => wakeAgain({ ...need, agent: group.agent }, act)}>Wake it again</button>` : nothing}
       ${may('work') ? html`<button class="danger" data-key="e" @click=${() => cancelTask(need, act, { after })}>Cancel the task… <kbd>e</kbd></button>` : nothing}</div>`
 }

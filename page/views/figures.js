@@ -36,7 +36,7 @@ export function view({ from, to, buckets }) {
     }`
 }
 
-const inWords = (ms) => (ms === null || ms === undefined ? '' : ms < 1_000 ? `${Math.round(ms)} ms` : lengthOf(ms))
+const inWords = (ms) => (ms === null || ms === undefined ? '' : lengthOf(ms))
 
 /** Bars over the hour, each with the values of its bucket on top of each other. The words are HTML, so they keep their size on a phone. */
 function bars(buckets, fields, { from, to }, words) {

@@ -41,13 +41,13 @@ export function forget() {
 
 export async function load(tools) {
   const answer = await tools.readNeeds()
-  await readSubjects(answer.needs.map(({ taskId }) => taskId))
+  await readSubjects(answer.needs.map(({ taskId, subject }) => (subject ? undefined : taskId)))
   const lines = linesOf(answer)
   if (tools.id !== undefined) openId = tools.id
   else if (!isRoomy.matches) openId = null
   else openId ??= lines.find(({ snoozedUntil }) => !snoozedUntil)?.id ?? null
   await open(lines, tools)
-  return { lines, opened, counts: countsOf(answer) }
+  return { lines, opened, counts: countsOf(answer), isCut: answer.nextPageToken !== '' }
 }
 
 const isAt = (id) => (one) => one.id === id || one.needs.some((need) => need.id === id)
@@ -78,7 +78,7 @@ async function open(lines) {
 }
 
 export function view(data, tools) {
-  const { lines, opened: at, counts: totals } = data
+  const { lines, opened: at, counts: totals, isCut } = data
   const acts = actsOf(data, tools)
   const { show = '', q = '' } = tools.query
   const shown = visible(lines, tools.query)
@@ -100,6 +100,7 @@ export function view(data, tools) {
         ),
       )}
       ${isEmpty ? html`<p class="empty">Nothing waits for you.${lines.length > 0 ? ' Some was put off.' : ' Questions of tasks, approvals, failing wakes, limits and mail appear here.'}</p>` : shown.length === 0 ? html`<p class="empty">Nothing here. <button @click=${() => sift({ q: undefined, show: undefined })}>Show all</button></p>` : nothing}
+      ${isCut ? html`<p class="empty">More wait than are listed here: these are the most urgent.</p>` : nothing}
       ${off.length > 0 ? html`<details class="off" ?open=${off.some(isAt(at?.id))}><summary>Put off: ${off.length}</summary>${linesList(off, at, tools)}</details>` : nothing}
       <p class="foot dim"><kbd>j</kbd> <kbd>k</kbd> move <kbd>Enter</kbd> answer <kbd>z</kbd> later <kbd>/</kbd> search <kbd>?</kbd> all keys</p></section>
     <section class="detail" aria-label="Opened need">${at === null ? (isEmpty ? nothing : html`<p class="empty">Choose a need.</p>`) : at.line ? entry(at, tools, acts) : gone(at, tools)}</section>`

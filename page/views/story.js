@@ -118,11 +118,11 @@ export function timePicture(all) {
   const rects = spans.map(({ state: word, ms }) => {
     const width = widthMin + (ms / total) * room
     x += width
-    return svg`<rect class=${toneOf(word) || 'plain'} x=${x - width} y="0" width=${Math.max(1, width - 2)} height="10"><title>${word} ${lengthOf(ms)}</title></rect>`
+    return svg`<rect class=${toneOf(word) || 'none'} x=${x - width} y="0" width=${Math.max(1, width - 2)} height="10"><title>${word} ${lengthOf(ms)}</title></rect>`
   })
   const words = [...sums].map(
     ([word, ms]) =>
-      html`<li><i class="key ${toneOf(word) || 'plain'}"></i>${word}${isEnd(word) ? nothing : html` <strong>${lengthOf(ms)}</strong>`}</li>`,
+      html`<li><i class="key ${toneOf(word) || 'none'}"></i>${word}${isEnd(word) ? nothing : html` <strong>${lengthOf(ms)}</strong>`}</li>`,
   )
   return html`<figure class="time"><svg viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="The states of the task in time"><title>The states of the task in time</title>${rects}</svg>
     <ul>${words}</ul></figure>`

@@ -1,5 +1,5 @@
 import { linkTo } from '../router.js'
-import { line, plain, state, when } from '../show.js'
+import { facts, line, plain, state, when } from '../show.js'
 import { html, nothing } from '../vendor/lit.js'
 import { answerTask, cancelTask } from './answers.js'
 import { isEnd, readStory, storyList, timePicture } from './story.js'
@@ -25,7 +25,7 @@ export function view({ task, entries, isCut, spans, subject }, tools) {
   const about = { id: `${taskId}@${version}`, taskId, version, sentTo, agent: assignee, title: subject || 'this task' }
   const isAsking = now.endsWith('-required')
   const question = task.status.message?.parts?.map(({ text }) => text ?? '').join('\n\n') ?? ''
-  return html`<p class="facts">${[
+  return html`${facts([
     state(now),
     html`<span>${party(originator, person)} → ${party(assignee)}</span>`,
     html`begun ${when(createdAt)}`,
@@ -33,7 +33,7 @@ export function view({ task, entries, isCut, spans, subject }, tools) {
     reason ? line(reason) : null,
     expiresAt && now === 'submitted' ? html`expires ${when(expiresAt)}` : null,
     html`<span class="dim">version ${version} · <code>${line(taskId)}</code></span>`,
-  ].filter(Boolean)}</p>
+  ])}
     ${timePicture(spans)}
     <h2>What happened</h2>
     ${isCut ? html`<p class="failure">It has more than is read here: of its messages the first 2,000.</p>` : nothing}
