@@ -2,11 +2,14 @@
 let low = Number.NEGATIVE_INFINITY
 let high = Number.POSITIVE_INFINITY
 
-/** Takes the Date of an answer, which has no fractions of a second, to a request that was sent at `sentAt` (ms of this machine). */
+/** A date has whole seconds, and a busy gateway writes one that is a little older, in ms. */
+const datedMs = 1_500
+
+/** Takes the Date of an answer, to a request that was sent at `sentAt` (ms of this machine). */
 export function hearDate(header, sentAt) {
   const at = Date.parse(header ?? '')
   if (Number.isNaN(at)) return
-  const [from, to] = [at - Date.now(), at + 1_000 - sentAt]
+  const [from, to] = [at - Date.now(), at + datedMs - sentAt]
   // One of the clocks was set.
   const isNew = from > high || to < low
   low = isNew ? from : Math.max(low, from)

@@ -1,23 +1,28 @@
-import { html, nothing, render } from './vendor/lit.js'
+import { html, keyed, nothing, render } from './vendor/lit.js'
 
 const place = document.querySelector('#dialogs')
+let count = 0
 const shown = () => place.querySelector('dialog')
 
 /** Shows a dialog. Resolves with the value of the button that closed it; undefined: it was left. */
 function open({ title, content, label }) {
   return new Promise((resolve) => {
     const before = document.activeElement
+    const number = ++count
     const end = ({ target }) => {
       const value = target.returnValue
-      render('', place)
+      if (number === count) render('', place)
       before?.focus?.()
       resolve(value || undefined)
     }
     // A click beside the dialog leaves it.
     const beside = ({ target, currentTarget }) => target === currentTarget && currentTarget.close('')
     render(
-      html`<dialog aria-labelledby="dialog-title" aria-label=${label ?? nothing} @close=${end} @click=${beside}><div>
+      keyed(
+        number,
+        html`<dialog aria-labelledby="dialog-title" aria-label=${label ?? nothing} @close=${end} @click=${beside}><div>
         <h2 id="dialog-title">${title}</h2>${content}</div></dialog>`,
+      ),
       place,
     )
     shown().showModal()
@@ -56,7 +61,7 @@ export function help(keys) {
   return open({ title: 'Keys', content })
 }
 
-export const isOpen = () => shown() !== null
+export const isOpen = () => shown()?.open ?? false
 
 const notes = document.querySelector('#notes')
 let noted

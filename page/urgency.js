@@ -21,7 +21,12 @@ const kinds = {
   parked: ['Parked', 'park', (agent) => `${agent} is at a limit`],
   capped: ['Cap', 'park', (agent) => `${agent} has had its turns`],
   late: ['Late', '', undefined, (agent, count) => `${agent} has not taken up ${count} tasks`],
-  key: ['Key', 'ask', (agent) => `A key${agent ? ` of ${agent}` : ''} ends`, (agent, count) => `${count} keys${agent ? ` of ${agent}` : ''} end`],
+  key: [
+    'Key',
+    'ask',
+    (agent) => `A key${agent ? ` of ${agent}` : ''} ends`,
+    (agent, count) => `${count} keys${agent ? ` of ${agent}` : ''} end`,
+  ],
   mail: ['Mail', '', undefined, (agent, count) => `${agent} sent ${count} messages`],
 }
 const other = ['Other', '']
@@ -56,6 +61,7 @@ export function linesOf({ needs, groups }) {
   return [...lines, ...off]
 }
 
+/** The id of a line that stands for all of an agent and kind. */
 const nameOf = ({ kind, agent }) => `${kind}:${agent}`
 
 function lineOf(need) {
@@ -63,18 +69,32 @@ function lineOf(need) {
   const title = titleOf(need)
   const rest = bodyOf(plain(need.text), title).slice(0, 200)
   const note = [agent, rest === title ? '' : rest].filter(Boolean).join(' · ')
-  return { id, kind, agent, since, urgency, snoozedUntil, title, note, count: 1, needs: [need] }
+  return { id, name: nameOf(need), kind, agent, since, urgency, snoozedUntil, title, note, count: 1, needs: [need] }
 }
 
 function groupLine(group, needs) {
   const title = kinds[group.kind][3](group.agent, counts(group))
-  return { ...group, id: nameOf(group), title, note: [...new Set(needs.map(titleOf))].join(' · '), needs, isGroup: true }
+  return {
+    ...group,
+    id: nameOf(group),
+    title,
+    note: [...new Set(needs.map(titleOf))].join(' · '),
+    needs,
+    isGroup: true,
+  }
 }
 
 /** What is not listed of an agent and kind: the list has five. */
 function restLine(group, needs) {
   const count = group.count - needs.length
-  return { ...group, id: nameOf(group), title: `${counts({ ...group, count })} more of ${group.agent}`, note: '', needs: [], isGroup: true }
+  return {
+    ...group,
+    id: nameOf(group),
+    title: `${counts({ ...group, count })} more of ${group.agent}`,
+    note: '',
+    needs: [],
+    isGroup: true,
+  }
 }
 
 /** How many there are of each urgency, those that were put off not counted: `{ stops: { count, atLeast } }`. */

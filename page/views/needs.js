@@ -10,7 +10,7 @@ import { searchField, sifted } from './list.js'
 
 /** A list and the opened need beside it: its own scrolling, its own headings. */
 export const isWide = true
-export const title = ({ id }, data) => (id !== undefined && data?.opened?.title) || 'Needs you'
+export const title = ({ id }, data) => (id !== undefined && data && atPlace(data, id)?.title) || 'Needs you'
 
 /** A person who presses a key means what stood there before. */
 const newMs = 1_000
@@ -18,9 +18,11 @@ const isRoomy = matchMedia('(min-width: 60rem)')
 
 /** The id of the need that is open. It stays open when others come before it. */
 let openId = null
-/** What was read of it, `{ id, line, detail }`, and since when it is shown. */
+/** What was read of it: `{ id, line, title, detail }`. */
 let opened = null
 let isTouched = false
+/** The id that is shown, and since when. */
+let shownId = null
 let shownAt = 0
 /** Of a line that stands for several: the one that is open, and how many are read. */
 const openItems = new Map()
@@ -50,7 +52,7 @@ export async function load(tools) {
   return { lines, opened, counts: countsOf(answer), isCut: answer.nextPageToken !== '' }
 }
 
-const isAt = (id) => (one) => one.id === id || one.needs.some((need) => need.id === id)
+const isAt = (id) => (one) => one.id === id || one.name === id || one.needs.some((need) => need.id === id)
 
 async function open(lines) {
   if (openId === null) {
@@ -67,7 +69,6 @@ async function open(lines) {
   }
   const isSame = opened?.id === id
   if (!isSame && one.isGroup && one.id !== id) openItems.set(one.id, id)
-  if (!isSame) shownAt = performance.now()
   if (isSame && opened.line && !isTouched && !opened.detail?.error) {
     opened = { ...opened, line: one, title: one.title }
     return
@@ -77,8 +78,20 @@ async function open(lines) {
   if (openId === id) opened = { id, line: one, title: one.title, detail }
 }
 
+/** What is open at an id: as it was read, or at first its line alone, so that no key finds the one before. */
+function atPlace({ lines, opened: read }, id) {
+  if (id === null || read?.id === id) return id === null ? null : read
+  const one = lines.find(isAt(id))
+  return { id, line: one ?? null, title: one?.title, detail: one ? null : {} }
+}
+
 export function view(data, tools) {
-  const { lines, opened: at, counts: totals, isCut } = data
+  const { lines, counts: totals, isCut } = data
+  const at = atPlace(data, tools.id ?? openId)
+  if (shownId !== (at?.id ?? null)) {
+    shownId = at?.id ?? null
+    shownAt = performance.now()
+  }
   const acts = actsOf(data, tools)
   const { show = '', q = '' } = tools.query
   const shown = visible(lines, tools.query)
@@ -186,14 +199,17 @@ export function keys(data, tools) {
   if (data === null) return {}
   const move = (step) => () => {
     const all = visible(data.lines, tools.query)
-    const at = all.findIndex(isAt(openId))
+    const at = all.findIndex(isAt(tools.id ?? openId))
     const next = all[at === -1 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]
-    if (!next || isAt(openId)(next)) return
+    if (!next || isAt(tools.id ?? openId)(next)) return
     focusNext = true
     goTo(linkTo('needs', next.id, tools.query))
   }
   const answer = () =>
-    document.querySelector('.entry textarea, .entry [data-key=a], .entry input, .entry .main, .entry summary')?.focus()
+    ['textarea', '[data-key=a]', 'input', '.main', 'summary', 'button']
+      .map((one) => document.querySelector(`.entry ${one}`))
+      .find(Boolean)
+      ?.focus()
   return {
     j: ['the next need', move(1)],
     k: ['the need before', move(-1)],
