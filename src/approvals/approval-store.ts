@@ -12,6 +12,7 @@ const undecidedMax = 1_000
 
 const approvals = new RowTable('approval', approvalFields)
 const { columns, fromRow, toRow } = approvals
+const isOpen = sql`state = 'open' and ${lateFilter(sql`expires_at > ${p('now')}`)}`
 const insert = approvals.insert()
 const removeSurplus = statement<{ agentId: string; keep: number }>(sql`delete from approval where id in (
   select id from approval where agent_id = ${p('agentId')} and closed_at is not null and answer is null
@@ -21,12 +22,10 @@ const byNonce = statement<{ agentId: string; nonce: string }, Row>(
   sql`select ${columns} from approval where agent_id = ${p('agentId')} and nonce = ${p('nonce')}`,
 )
 const openOfAgent = statement<{ agentId: string; now: number }, Row>(
-  sql`select ${columns} from approval where agent_id = ${p('agentId')} and state = 'open'
-    and ${lateFilter(sql`expires_at > ${p('now')}`)} order by id`,
+  sql`select ${columns} from approval where agent_id = ${p('agentId')} and ${isOpen} order by id`,
 )
 const countOpen = statement<{ agentId: string; now: number }, { count: number }>(
-  sql`select count(*) as "count" from approval where agent_id = ${p('agentId')} and state = 'open'
-    and ${lateFilter(sql`expires_at > ${p('now')}`)}`,
+  sql`select count(*) as "count" from approval where agent_id = ${p('agentId')} and ${isOpen}`,
 )
 /** One winner: the state in the condition is the one that the decision was made on. */
 const close = statement<
@@ -60,6 +59,28 @@ export async function findApproval(db: Reader, id: string): Promise<Approval | u
 export async function findByNonce(db: Reader, agentId: string, nonce: string): Promise<Approval | undefined> {
   const row = await db.get(byNonce, { agentId, nonce })
   return row && fromRow(row)
+}
+
+/** What a list of all that is open says of each: not what it asks. */
+export type OpenApproval = Pick<Approval, 'id' | 'agentId' | 'sessionId' | 'askedAt' | 'expiresAt'>
+
+const allOpen = (owner: 'agent_id' | 'project_id') =>
+  statement<{ owner: string; now: number; limit: number }, OpenApproval>(
+    sql`select ${approvals.select('', 'id', 'agentId', 'sessionId', 'askedAt', 'expiresAt')} from approval
+      where ${sql.raw(owner)} = ${p('owner')} and ${isOpen} order by id ${limited}`,
+  )
+const everyOpen = { ofAgent: allOpen('agent_id'), ofProject: allOpen('project_id') }
+
+/** Lists what is open at an instant, of an agent or a project, oldest first. */
+export function listOpen(
+  db: Reader,
+  of: { readonly agentId: string } | { readonly projectId: string },
+  now: number,
+  limit: number,
+): Promise<OpenApproval[]> {
+  return 'agentId' in of
+    ? db.all(everyOpen.ofAgent, { owner: of.agentId, now, limit })
+    : db.all(everyOpen.ofProject, { owner: of.projectId, now, limit })
 }
 
 /** Lists those of an agent that are open at an instant, oldest first. */
@@ -107,7 +128,6 @@ const pageOf = (owner: 'agent_id' | 'project_id', condition: SQL) => {
     sql`select ${columns} from approval where ${ids} and ${condition} order by ${sql.raw(owner)} desc, id desc ${limited}`,
   )
 }
-const isOpen = sql`state = 'open' and ${lateFilter(sql`expires_at > ${p('now')}`)}`
 const ofState = lateFilter(
   sql`${p('state')} = '' or state = ${p('state')} or (${p('state')} = 'expired' and state = 'open' and expires_at <= ${p('now')})`,
 )

@@ -28,6 +28,7 @@ interface Subject {
   readonly version?: number
   readonly messageId?: string
   readonly sessionId?: string
+  readonly approvalId?: string
   readonly subscriptionId?: string
   readonly keyId?: string
 }
@@ -49,10 +50,11 @@ export function needIdOf({
   version,
   messageId,
   sessionId,
+  approvalId,
   subscriptionId,
   keyId,
 }: Subject): string {
   if (taskId !== undefined) return `${taskId}@${version}`
   if (keyId !== undefined) return `key:${keyId}`
-  return messageId ?? subscriptionId ?? sessionId ?? (agent === null ? kind : `${kind}:${agent}`)
+  return messageId ?? subscriptionId ?? approvalId ?? sessionId ?? (agent === null ? kind : `${kind}:${agent}`)
 }

@@ -67,16 +67,16 @@ function restOf(folded: Needs['folded'][number]): string {
   return `and ${countOf(folded)} more (${kind}) of ${plain(agent)}: rouse needs --agent ${plain(agent)}\n`
 }
 
-/** What a task asks, after the subject of the task. */
-function textOf(io: Io, { text, subject, snoozedUntil }: NeedView): string {
-  const [line = ''] = plain(text, 'lines').split('\n')
+/** What a task asks, after the subject of the task. A command of an approval is one line. */
+function textOf(io: Io, { text, subject, approvalId, snoozedUntil }: NeedView): string {
+  const [line = ''] = approvalId === undefined ? plain(text, 'lines').split('\n') : [plain(text)]
   const about = clip(plain(subject ?? ''), 60)
   const first = about === '' || line.startsWith(about) ? line : `${about}: ${line}`
   return snoozedUntil === undefined ? first : `[put off, ${when(io, snoozedUntil)}] ${first}`
 }
 
-const idOf = ({ id, taskId, messageId, subscriptionId, sessionId, keyId }: NeedView): string =>
-  taskId ?? messageId ?? keyId ?? subscriptionId ?? sessionId ?? id
+const idOf = ({ id, taskId, messageId, subscriptionId, approvalId, sessionId, keyId }: NeedView): string =>
+  taskId ?? messageId ?? keyId ?? subscriptionId ?? approvalId ?? sessionId ?? id
 
 /** The command that answers a need of this kind. */
 function hintOf(need: NeedView): string {
@@ -85,7 +85,10 @@ function hintOf(need: NeedView): string {
   const hints: Readonly<Record<NeedView['kind'], string>> = {
     input: `Answer a task:  rouse answer ${id} "…"`,
     auth: `Say that it is done:  rouse answer ${id} "…"`,
-    approval: `Approve where the harness of ${plain(agent)} runs.`,
+    approval:
+      need.approvalId === undefined
+        ? `Approve where the harness of ${plain(agent)} runs.`
+        : `Read what is asked, and decide:  rouse approve ${id}`,
     mail: `Reply to mail:  rouse reply ${id} "…"\nPut mail away:  rouse mark ${id} resolved`,
     degraded: `Have a subscription send again:  rouse sub update ${id} --status active`,
     failing: `Test a receiver:  rouse sub test ${id}`,

@@ -20,11 +20,11 @@ import { lastFailureOf, readRetrying } from '../../../wakes/store/retrying-store
 import type { TaskState } from '../../../words/task-states.ts'
 import { instant } from '../instant.ts'
 import { agentNeeds } from './agent-needs.ts'
-import { countedMax, groupsOf, isAfter, type NeedReader, type WaitingNeed, waitingOf } from './waiting.ts'
+import { approvalNeeds } from './approval-needs.ts'
+import { countedMax, groupsOf, isAfter, type NeedReader, textMax, type WaitingNeed, waitingOf } from './waiting.ts'
 
 /** The most notices for each owner and kind, the longest waits. */
 const noticesMax = 100
-const textMax = 2_000
 const subjectMax = 200
 /** From here on a submitted task is late. */
 const lateMs = 10 * 60_000
@@ -53,6 +53,7 @@ export async function readWaiting(asking: NeedReader, part: Part): Promise<Waiti
     waitingMail(asking, part),
     waitingSubscriptions(asking, part),
     agentNeeds(asking),
+    approvalNeeds(asking),
   ])
   const wanted = lists.flat().filter((one) => isAfter(one, after) && (owner === undefined || owner === one.owner))
   return groupsOf(wanted.sort(comparePlaces))

@@ -23,11 +23,13 @@ export interface NeedFields {
   readonly messageId?: string
   readonly threadId?: string
   readonly sessionId?: string
+  readonly approvalId?: string
+  readonly approvalKind?: 'permission' | 'question'
   readonly subscriptionId?: string
   readonly trigger?: Trigger
   /** The key that ends. */
   readonly keyId?: string
-  /** The end of a park; null: until a person acts. When a receiver is tried again. The end of a key. */
+  /** The end of a park, of an approval and of a key; null: until a person acts. When a receiver is tried again. */
   readonly until?: string | null
 }
 
