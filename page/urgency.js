@@ -11,7 +11,7 @@ export const urgencies = [
 
 /** Of each kind of need: its word, its tone, its title where it has no subject, and the title of a line that stands for all of an agent. */
 const kinds = {
-  approval: ['Approve', 'ask', (agent, { approvalId }) => (approvalId ? '' : `${agent} waits for an approval`)],
+  approval: ['Approve', 'ask', askedOf],
   input: ['Question', 'ask'],
   auth: ['Sign-in', 'ask'],
   gate: ['Gate', 'bad', (agent) => `Recovery has stopped${agent ? ` for ${agent}` : ''}`],
@@ -29,6 +29,13 @@ const kinds = {
   ],
   mail: ['Mail', '', undefined, (agent, count) => `${agent} sent ${count} messages`],
 }
+/** What a harness asks: the first question, or its tool and the beginning of its command. */
+function askedOf(agent, { approvalId, approvalKind, text }) {
+  if (!approvalId) return `${agent} waits for an approval`
+  const [tool, first = ''] = plain(text).split('\n')
+  return approvalKind === 'question' && first ? first : `${tool}: ${first}`
+}
+
 const other = ['Other', '']
 
 export const markOf = (kind) => (kinds[kind] ?? other).slice(0, 2)
@@ -67,7 +74,7 @@ const nameOf = ({ kind, agent }) => `${kind}:${agent}`
 function lineOf(need) {
   const { id, kind, agent, since, urgency, snoozedUntil } = need
   const title = titleOf(need)
-  const rest = bodyOf(plain(need.text), title).slice(0, 200)
+  const rest = bodyOf(need.approvalId ? plain(need.text).replace('\n', ': ') : plain(need.text), title).slice(0, 200)
   const note = [agent, rest === title ? '' : rest].filter(Boolean).join(' · ')
   return { id, name: nameOf(need), kind, agent, since, urgency, snoozedUntil, title, note, count: 1, needs: [need] }
 }

@@ -21,9 +21,8 @@ let openId = null
 /** What was read of it: `{ id, line, title, detail }`. */
 let opened = null
 let isTouched = false
-/** The id that is shown, and since when. */
-let shownId = null
-let shownAt = 0
+/** The id that is shown with all that one needs to decide, and since when. */
+let shownNow = { id: null, at: 0 }
 /** Of a line that stands for several: the one that is open, and how many are read. */
 const openItems = new Map()
 const itemCounts = new Map()
@@ -88,10 +87,8 @@ function atPlace({ lines, opened: read }, id) {
 export function view(data, tools) {
   const { lines, counts: totals, isCut } = data
   const at = atPlace(data, tools.id ?? openId)
-  if (shownId !== (at?.id ?? null)) {
-    shownId = at?.id ?? null
-    shownAt = performance.now()
-  }
+  const ready = at === null || at.detail === null ? null : at.id
+  if (shownNow.id !== ready) shownNow = { id: ready, at: performance.now() }
   const acts = actsOf(data, tools)
   const { show = '', q = '' } = tools.query
   const shown = visible(lines, tools.query)
@@ -158,7 +155,7 @@ function actsOf({ lines }, tools) {
     guard:
       (act) =>
       (...given) => {
-        if (performance.now() - shownAt >= newMs) return act(...given)
+        if (performance.now() - shownNow.at >= newMs) return act(...given)
         note('This has only just appeared. Look at it, then press again.')
         return undefined
       },
@@ -177,7 +174,7 @@ function actsOf({ lines }, tools) {
     openIn({ id }, item) {
       if (item !== '') openItems.set(id, item)
       else openItems.set(id, 'none')
-      shownAt = performance.now()
+      shownNow.at = performance.now()
       tools.draw()
     },
     more({ id }) {

@@ -109,6 +109,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
     await page.getByText('Put off: 1').waitFor({ state: 'detached' })
 
     await row.click()
+    await page.getByRole('button', { name: 'Cancel the task…' }).waitFor()
     await page.keyboard.press('z')
     await page.keyboard.press('3')
     await page.getByText('Put off for 1 day.').waitFor()
