@@ -18,6 +18,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { discoveryRoutes } from './discovery.ts'
 import { eventRoutes } from './events/routes.ts'
 import { line } from './fields.ts'
+import { figureRoutes } from './figures/routes.ts'
 import { followerRoutes } from './followers/routes.ts'
 import { inboxRoutes } from './inbox.ts'
 import { instant } from './instant.ts'
@@ -140,6 +141,7 @@ const routes = [
   ...mcpEventRoutes,
   ...wakeSubscriptionRoutes,
   ...deliveryRoutes,
+  ...figureRoutes,
   ...wakeStreamRoutes,
   ...taskRoutes,
   ...messageRoutes,
