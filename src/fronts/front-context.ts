@@ -21,6 +21,7 @@ import type { TaskContext } from '../tasks/context.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { StreamConnections } from '../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../wake-stream/context.ts'
+import type { ReadFigures } from '../wakes/read/figures.ts'
 import type { McpEventCodes } from '../words/mcp-events.ts'
 import type { ReadinessProbe } from './readiness.ts'
 
@@ -45,6 +46,7 @@ export interface FrontContext extends TaskContext, AuthContext {
   /** Events for clients of MCP: on or off, and the numbers of the errors. */
   readonly mcpEvents: { readonly isOn: boolean; readonly codes: McpEventCodes }
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
+  readonly readFigures: ReadFigures
   readonly cards: CardDocuments
   /** The AI Catalog for everybody. */
   readonly openCatalog: RevisionCache<AiCatalog>

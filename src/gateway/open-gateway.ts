@@ -44,6 +44,7 @@ import { lapseSweep } from '../subscriptions/mcp/end.ts'
 import { expirySweep } from '../tasks/fail-expired-tasks.ts'
 import { missedEdgeSweep } from '../wakes/missed-edges.ts'
 import { probeSweep } from '../wakes/probe-degraded.ts'
+import { createReadFigures } from '../wakes/read/figures.ts'
 import { requeueLeasesOf } from '../wakes/store/gateway-leases.ts'
 import { requeueAll } from '../wakes/store/lease-store.ts'
 import { disconnectStreams } from '../wakes/store/stream-state.ts'
@@ -170,6 +171,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   const context = {
     ...tasks,
     ...features,
+    readFigures: createReadFigures({ db, clock }),
     cards,
     openCatalog: new RevisionCache<AiCatalog>({ entriesMax: 1, weightMax: 1, weigh: () => 1 }),
     signer,

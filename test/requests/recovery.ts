@@ -99,7 +99,7 @@ export const recoverySamples = {
   'PUT /v1/parked': { body: { until: ':later', reason: 'usage-limit', detail: 'five hours' } },
   'DELETE /v1/parked': { query: { agent: ':handle' } },
 
-  'GET /v1/needs': { moreQuery: { ...page, kind: 'mail' } },
+  'GET /v1/needs': { moreQuery: { ...page, kind: 'mail', urgency: 'mail' } },
   'POST /v1/needs/snooze': { body: { need: ':need', until: ':later' } },
   'GET /v1/events': { query: { since: '0' }, moreQuery: { limit: '5' } },
   'GET /v1/audit': {

@@ -38,6 +38,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
     ...paths,
     'needs',
     'deliveries',
+    'figures',
     `events?task=${task.id}`,
     'wake-subscriptions',
     `wake-subscriptions/${sub.id}/deliveries`,

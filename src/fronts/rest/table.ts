@@ -19,6 +19,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { discoveryRoutes } from './discovery.ts'
 import { eventRoutes } from './events/routes.ts'
 import { line } from './fields.ts'
+import { figureRoutes } from './figures/routes.ts'
 import { followerRoutes } from './followers/routes.ts'
 import { inboxRoutes } from './inbox.ts'
 import { instant } from './instant.ts'
@@ -142,6 +143,7 @@ const routes = [
   ...mcpEventRoutes,
   ...wakeSubscriptionRoutes,
   ...deliveryRoutes,
+  ...figureRoutes,
   ...wakeStreamRoutes,
   ...taskRoutes,
   ...messageRoutes,

@@ -24,10 +24,9 @@ export async function keyNeeds({ db, caller, now }: NeedReader): Promise<NeedFie
     db,
     ofAgents.map(({ agentId }) => agentId),
   )
-  const seen = ofOperators.filter((key) => {
-    const projects = key.projects === null ? undefined : (JSON.parse(key.projects) as string[])
-    return key.keyId === keyId || (role === 'admin' && (projects?.includes(projectId) ?? true))
-  })
+  const seen = ofOperators.filter(
+    (key) => key.keyId === keyId || (role === 'admin' && (key.projects?.includes(projectId) ?? true)),
+  )
   return [
     ...ofAgents.map((key) => keyNeed(key, identity(key.agentId), 'Its key')),
     ...seen.map((key) => keyNeed(key, null, `The operator key (${key.role})`)),
