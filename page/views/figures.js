@@ -7,36 +7,37 @@ export const title = 'Figures'
 export const listens = () => false
 export const isTimed = true
 
-export const load = () => get('/v1/figures', { minutes: 60 })
+const askedMinutes = 60
+export const load = () => get('/v1/figures', { minutes: askedMinutes })
 
-export function view({ from, to, buckets }) {
-  const sum = (field) => buckets.reduce((all, one) => all + (one[field] ?? 0), 0)
-  const slowest = Math.max(0, ...buckets.map(({ p95Ms }) => p95Ms ?? 0))
-  const failed = sum('failed')
-  const ends = { from, to }
-  return html`<figure class="card"><figcaption><h2>Wakes of the last hour</h2>
-      <p><strong>${counted(sum('delivered'), 'wake')}</strong> arrived, <strong class=${failed > 0 ? 'bad' : ''}>${failed.toLocaleString('en')}</strong> failed. A wake counts once, when it ended, however many attempts it took.</p></figcaption>
+export function view({ from, to, buckets, totals }) {
+  const { delivered, failed, open, p50Ms, p95Ms } = totals
+  const isShort = Date.parse(to) - Date.parse(from) < (askedMinutes - 1) * 60_000
+  return html`${isShort ? html`<p class="failure">There are more wakes than are counted: these are those since ${clockTime(from)}.</p>` : nothing}
+    <figure class="card"><figcaption><h2>Wakes of the last hour</h2>
+      <p><strong>${counted(delivered, 'wake')}</strong> arrived, <strong class=${failed > 0 ? 'bad' : ''}>${failed.toLocaleString('en')}</strong> failed${open > 0 ? `, ${open.toLocaleString('en')} are still tried` : ''}. A wake counts once, in the minute of its newest event, however many attempts it took.</p></figcaption>
       ${bars(
         buckets,
         [
           ['delivered', 'good'],
           ['failed', 'bad'],
+          ['open', 'ask'],
         ],
-        ends,
-        (top) => `${top} in a bar`,
+        { from, to },
+        (top) => `${top} a minute`,
       )}</figure>
     <figure class="card"><figcaption><h2>From the event to the acknowledgement</h2>
-      <p>${slowest === 0 ? 'No wake arrived.' : html`Of 20 wakes 19 took at most <strong>${inWords(slowest)}</strong> in the slowest bar. A bar is the median; coalescing and retries are part of it.`}</p></figcaption>
-      ${bars(buckets, [['p50Ms', 'busy']], ends, inWords)}</figure>
+      <p>${p50Ms === null ? 'No wake arrived.' : html`Half of them took at most <strong>${inWords(p50Ms)}</strong>, 19 of 20 at most <strong>${inWords(p95Ms)}</strong>. A bar is the median of its minute; coalescing and retries are part of it.`}</p></figcaption>
+      ${bars(buckets, [['p50Ms', 'busy']], { from, to }, inWords)}</figure>
     ${
-      sum('delivered') + failed === 0
+      delivered + failed === 0
         ? nothing
-        : html`<details><summary>The same as a table</summary><table><thead><tr><th scope="col">From</th><th scope="col" class="r">Arrived</th><th scope="col" class="r">Failed</th><th scope="col" class="r">Median</th><th scope="col" class="r">95 of 100</th></tr></thead>
+        : html`<details><summary>The same as a table</summary><table><thead><tr><th scope="col">Minute</th><th scope="col" class="r">Arrived</th><th scope="col" class="r">Failed</th><th scope="col" class="r">Median</th><th scope="col" class="r">19 of 20</th></tr></thead>
       <tbody>${buckets.filter((one) => one.delivered + one.failed > 0).map((one) => html`<tr><td>${clockTime(one.at)}</td><td class="r">${one.delivered}</td><td class="r">${one.failed}</td><td class="r">${inWords(one.p50Ms)}</td><td class="r">${inWords(one.p95Ms)}</td></tr>`)}</tbody></table></details>`
     }`
 }
 
-const inWords = (ms) => (ms === null || ms === undefined ? '' : lengthOf(ms))
+const inWords = (ms) => (ms === null ? '' : lengthOf(ms))
 
 /** Bars over the hour, each with the values of its bucket on top of each other. The words are HTML, so they keep their size on a phone. */
 function bars(buckets, fields, { from, to }, words) {
