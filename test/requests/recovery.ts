@@ -1,4 +1,5 @@
 import { settingDefaults } from '../../src/registry/recovery/gate.ts'
+import { pushDevice } from '../support/push-device.ts'
 import type { Samples } from './sample.ts'
 
 const instant = '2026-01-01T00:00:00.000Z'
@@ -80,6 +81,12 @@ export const recoverySamples = {
   'DELETE /v1/parked': { query: { agent: ':handle' } },
 
   'GET /v1/needs': { moreQuery: { ...page, kind: 'mail', urgency: 'mail' } },
+  'GET /v1/push': {},
+  'POST /v1/push/subscriptions': {
+    body: pushDevice,
+    more: { label: 'phone' },
+  },
+  'DELETE /v1/push/subscriptions/:id': { of: 'turn' },
   'POST /v1/needs/snooze': { body: { need: ':need', until: ':later' } },
   'GET /v1/events': { query: { since: '0' }, moreQuery: { limit: '5' } },
   'GET /v1/audit': {

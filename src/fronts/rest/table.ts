@@ -30,6 +30,7 @@ import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
 import { protectedResourceRoutes } from './protected-resource.ts'
+import { pushRoutes } from './push/routes.ts'
 import { recoveryRoutes } from './recovery/routes.ts'
 import { type AnyRoute, type OpenRoute, openRoute, type ParamsOf, type Route, route } from './route.ts'
 import { routeTable } from './route-table.ts'
@@ -149,6 +150,7 @@ const routes = [
   ...threadRoutes,
   ...sessionRoutes,
   ...needRoutes,
+  ...pushRoutes,
   ...recoveryRoutes,
   ...turnRoutes,
   ...followerRoutes,
