@@ -79,6 +79,8 @@ export const settings = {
     /** Clients of MCP on this machine may give a URL with `http`. */
     allowsHttp: setting('ROUSE_MCP_EVENTS_ALLOW_HTTP', kind.isWord('loopback', 'no', 'loopback'), 'no', { what: '`loopback`: clients of MCP on this machine may give a URL with `http`' }),
   },
+  /** True: browsers of operators may take notifications. */
+  push: setting('ROUSE_PUSH', kind.isWord('on', 'on', 'off'), 'on', { what: '`on`: browsers of operators may take [notifications](page.md) of what stops work, through the push services of their makers' }),
   metrics: setting('ROUSE_METRICS', kind.oneOf('open', 'key', 'off'), 'key', { what: 'the readers of [`/metrics`](metrics.md): `key` = operators with a key, `open` = everybody who reaches the port, `off` = nobody' }),
   /** The OTLP collector that spans are sent to. Undefined: there are none. */
   otlpEndpoint: setting('ROUSE_OTLP_ENDPOINT', kind.orOff(kind.httpUrl), undefined, {

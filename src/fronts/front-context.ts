@@ -12,6 +12,7 @@ import type { AuthContext } from '../identity/authenticate.ts'
 import type { MailContext } from '../mailbox/context.ts'
 import type { MailWaits } from '../mailbox/delivery/mail-waits.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { PushRoom } from '../push/subscribe.ts'
 import type { GateContext } from '../recovery/change-gate.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClientAddress } from '../security/client-address.ts'
@@ -46,6 +47,8 @@ export interface FrontContext extends TaskContext, AuthContext {
   /** Events for clients of MCP: on or off, and the numbers of the errors. */
   readonly mcpEvents: { readonly isOn: boolean; readonly codes: McpEventCodes }
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
+  /** Undefined: it is off. */
+  readonly push: PushRoom | undefined
   readonly readFigures: ReadFigures
   readonly cards: CardDocuments
   /** The AI Catalog for everybody. */

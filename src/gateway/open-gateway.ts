@@ -53,6 +53,7 @@ import { openDelivery } from './delivery.ts'
 import { openFeatures } from './features.ts'
 import { keySweepsOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { openMetricsPage } from './metrics-page.ts'
+import { openPush } from './open-push.ts'
 import { openOutbound, openSpans, openVerifier } from './outside.ts'
 import { retentionSweep } from './retention.ts'
 import { openSweepers } from './sweepers.ts'
@@ -138,6 +139,8 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   const features = openFeatures(config, { ...delivery, secrets, checkUrl, silenceUntil }, undo)
   const { tasks, sessions } = features
 
+  const push = openPush(config, { db, clock, log, outbound, secrets, publicUrl }, undo)
+
   // callers
   const { bodyMax } = config
   const admission = new Admission({ clock, bodyMax, unread: world.unread, overload: world.overload })
@@ -171,6 +174,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   const context = {
     ...tasks,
     ...features,
+    push: push?.room,
     readFigures: createReadFigures({ db, clock }),
     cards,
     openCatalog: new RevisionCache<AiCatalog>({ entriesMax: 1, weightMax: 1, weigh: () => 1 }),
@@ -224,7 +228,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
     missedEdgeSweep({ ...core, changed }),
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
     recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
-    needSweep({ ...core, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: operatorOf(id) }) }),
+    needSweep({ ...core, push, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: operatorOf(id) }) }),
     lapseSweep({ ...core, changed, silenceUntil }),
     delivery.controlMessages,
     removedRowsSweep(core),

@@ -43,6 +43,8 @@ export const waitedInstants = {
   'follower.polled_at': differenceMs,
   // A held poll, and the time until the next one.
   'follower.held_until': 70_000,
+  // The longest wait between two tries.
+  'push_subscription.due_at': 3_600_000,
 } as const satisfies Readonly<Record<`${string}.${string}`, number>>
 
 const corrections = Object.entries(waitedInstants).map(([name, windowMs]) => {

@@ -1,5 +1,6 @@
 import { keptInput } from '../../src/approvals/approval.ts'
 import { settingDefaults } from '../../src/registry/recovery/gate.ts'
+import { pushDevice } from '../support/push-device.ts'
 import { approvalAsked } from './plants.ts'
 import type { Samples } from './sample.ts'
 
@@ -100,6 +101,12 @@ export const recoverySamples = {
   'DELETE /v1/parked': { query: { agent: ':handle' } },
 
   'GET /v1/needs': { moreQuery: { ...page, kind: 'mail', urgency: 'mail' } },
+  'GET /v1/push': {},
+  'POST /v1/push/subscriptions': {
+    body: pushDevice,
+    more: { label: 'phone' },
+  },
+  'DELETE /v1/push/subscriptions/:id': { of: 'turn' },
   'POST /v1/needs/snooze': { body: { need: ':need', until: ':later' } },
   'GET /v1/events': { query: { since: '0' }, moreQuery: { limit: '5' } },
   'GET /v1/audit': {

@@ -1,5 +1,7 @@
 import { beginSession, openStream, ping, post } from '../fronts/mcp/http/wire.ts'
 import type { TestAgent, TestGateway } from '../support/gateway.ts'
+import { pushDevice } from '../support/push-device.ts'
+import { startPushService } from '../support/push-service.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
@@ -54,6 +56,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await useKeys(gateway, donna)
   await gateway.call('GET', '/metrics')
   await gateway.call('GET', '/v1/turns')
+  await usePush(gateway, donna)
   const told = { trigger: 'NEED_CHANGED', harnessTarget: 'bridge-daemon' }
   const { body: own } = await gateway.call('POST', '/v1/wake-subscriptions', told)
   const { body: mail } = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'a' }, mike)
@@ -66,6 +69,19 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await gateway.call('POST', '/v1/sign-in-codes')
   await gateway.call('DELETE', '/v1/agents/donna')
   await gateway.call('DELETE', '/v1/agents/donna?freeNames=true')
+}
+
+/** A browser that takes notifications, and one that is gone. */
+async function usePush(gateway: TestGateway, donna: TestAgent): Promise<void> {
+  await using service = await startPushService()
+  service.respond(410)
+  const { body } = await gateway.call('POST', '/v1/push/subscriptions', pushDevice)
+  await gateway.call('POST', '/v1/push/subscriptions', service.device('phone'))
+  const { id } = await gateway.send('donna', 'ask')
+  await gateway.move(donna, id, 'input-required', { message: 'which?' })
+  const read = async () => (await gateway.call('GET', '/v1/push')).body.subscriptions
+  await until(read, (devices) => devices.length === 1)
+  await gateway.call('DELETE', `/v1/push/subscriptions/${body.subscriptionId}`)
 }
 
 /** The lists that only A2A has, and the audit of everything, of the default project and of another one. */

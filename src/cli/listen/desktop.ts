@@ -7,6 +7,7 @@ import { clip } from '../../client/terminal-text.ts'
 import { inertValue } from '../../client/wakes/inert-text.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { needActs } from '../../words/needs.ts'
 import { countsText } from '../output/needs-view.ts'
 
 const run = promisify(execFile)
@@ -38,23 +39,7 @@ function withoutMarkup(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 }
 
-/** The act of the agent of a need, in the title. */
-const does: ReadonlyMap<unknown, string> = new Map(
-  Object.entries({
-    input: 'asks',
-    auth: 'needs a sign-in or a permission',
-    approval: 'waits for an approval',
-    mail: 'wrote to the operator',
-    failing: 'was not woken: an event failed',
-    retrying: 'cannot be reached, and is tried again',
-    degraded: 'is no longer woken',
-    gate: 'is no longer helped by recovery',
-    parked: 'is at a limit',
-    capped: 'has had as many turns as it may',
-    late: 'has not taken up a task',
-    key: 'has a key that ends soon',
-  }),
-)
+const does: ReadonlyMap<unknown, string> = new Map(Object.entries(needActs))
 const troubles: readonly unknown[] = ['failing', 'retrying', 'degraded']
 
 const listedMax = 50

@@ -31,6 +31,7 @@ import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
 import { protectedResourceRoutes } from './protected-resource.ts'
+import { pushRoutes } from './push/routes.ts'
 import { recoveryRoutes } from './recovery/routes.ts'
 import { type AnyRoute, type OpenRoute, openRoute, type ParamsOf, type Route, route } from './route.ts'
 import { routeTable } from './route-table.ts'
@@ -152,6 +153,7 @@ const routes = [
   ...sessionRoutes,
   ...needRoutes,
   ...approvalRoutes,
+  ...pushRoutes,
   ...recoveryRoutes,
   ...turnRoutes,
   ...followerRoutes,

@@ -81,6 +81,11 @@ function foldedOf(group: readonly WaitingNeed[]): FoldedView[] {
   return count > 0 ? [{ kind, agent, count, atLeast: total > countedMax }] : []
 }
 
+/** Reads what waits by owner and kind, the most urgent first, without what was put off. */
+export async function readOpenGroups(asking: NeedReader): Promise<NeedGroup[]> {
+  return readGroups(asking, await readWaiting(asking, { share: listedMax }), await readSnoozed(asking))
+}
+
 /** What waits by owner and kind, without what was put off. All of a group is read where that may be beyond what is listed. */
 async function readGroups(
   asking: NeedReader,
