@@ -3,8 +3,7 @@
 addEventListener('install', () => skipWaiting())
 
 addEventListener('push', (event) => {
-  const { title = 'Rouse', subject = 'Something stops work.', agent, kind, need, place } = read(event.data)
-  const body = [agent, subject].filter(Boolean).join(': ')
+  const { title = 'Rouse', subject: body = 'Something stops work.', kind, need, place } = read(event.data)
   const options = { body, tag: need ?? kind, data: { place }, icon: '/page/icon-192.png', badge: '/page/icon-192.png' }
   event.waitUntil(registration.showNotification(title, options))
 })

@@ -23,7 +23,7 @@ export function approvalBody(view, { act, may, draw }, { guard, after, more = no
   const isQuestion = kind === 'question' && Array.isArray(view.input?.questions)
   return html`<section class="card asks"><h3>${isQuestion ? `It asks you` : inputTitle(view)}</h3>
     ${isQuestion ? nothing : exactInput(view)}
-    ${reason ? html`<p class="dim">Why, in its own words:</p>${say(reason)}` : nothing}
+    ${reason ? html`<p class="dim">Why, in its own words:</p><div class="quoted">${say(reason)}</div>` : nothing}
     ${state === 'open' ? answerArea() : ending(view)}
     <p class="dim">${line(harness, 40)} may be answered at its terminal first. Nothing is decided by silence${state === 'open' ? html`: this ends ${when(expiresAt)}` : nothing}.</p></section>`
 

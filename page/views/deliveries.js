@@ -122,5 +122,5 @@ function row(one, { status, draw, canChoose }) {
 /** Attempts as they were made: `503, 503, 200 · 12 ms`. */
 function attemptWords(attempts) {
   const words = attempts.map(({ status, error }) => error ?? status ?? 'written')
-  return html`${line(words.join(', '), 60)} · ${attempts.at(-1).durationMs} ms`
+  return html`${line(words.join(', '), 60)} · ${attempts.at(-1).durationMs}\u00a0ms`
 }

@@ -5,7 +5,8 @@ import { age, chip, line } from '../show.js'
 import { readSubjects } from '../subjects.js'
 import { counts, countsOf, linesOf, markOf, urgencies } from '../urgency.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
-import { concerns, entry, gone, later, readEntry, readGone, showAgain } from './entry.js'
+import { concerns, entry, later, readEntry, showAgain } from './entry.js'
+import { gone, readGone } from './gone.js'
 import { searchField, sifted } from './list.js'
 
 /** A list and the opened need beside it: its own scrolling, its own headings. */

@@ -31,19 +31,19 @@ export function view({ push, notices }, tools) {
 }
 
 const reasons = {
-  off: 'This gateway sends no notices.',
+  off: 'This gateway sends no notifications.',
   unable:
-    'This browser can receive no notices here. It needs https, or an address of this machine; on an iPhone, put the page on the home screen first.',
-  denied: 'This browser was told to show no notices of this page. Its settings change that.',
+    'This browser can receive no notifications here. It needs https, or an address of this machine; on an iPhone, put the page on the home screen first.',
+  denied: 'This browser was told to show no notifications of this page. Its settings change that.',
 }
 
 function noticesCard(push, { state, own }, act) {
   const others = push?.subscriptions?.filter(({ subscriptionId }) => subscriptionId !== own?.subscriptionId) ?? []
   const start = () => act('You are notified on this device.', () => startNotices(push))
-  const end = () => act('No more notices on this device.', () => endNotices(own))
-  return html`<section class="card"><h2>Notices</h2>
+  const end = () => act('No more notifications on this device.', () => endNotices(own))
+  return html`<section class="card"><h2>Notifications</h2>
     <p>When something stops work, this device says so, also while the page is closed: the subject, and no more.</p>
     ${reasons[state] ? html`<p class="dim">${reasons[state]}</p>` : nothing}
-    <div class="row">${state === 'ready' ? html`<button class="main" @click=${start}>Notify me on this device</button>` : nothing}${state === 'on' ? html`<button @click=${end}>Stop notices on this device</button>` : nothing}</div>
+    <div class="row">${state === 'ready' ? html`<button class="main" @click=${start}>Notify me on this device</button>` : nothing}${state === 'on' ? html`<button @click=${end}>Stop notifications on this device</button>` : nothing}</div>
     ${others.length > 0 ? html`<p class="dim">Your other devices: ${others.map(({ label, createdAt }) => html`${line(label || 'a browser', 60)} (${age(createdAt)}) `)}</p>` : nothing}</section>`
 }

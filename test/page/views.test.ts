@@ -95,7 +95,7 @@ async function openMorning(gateway: TestGateway): Promise<Places> {
     log: { at: '#/log', text: 'agent.created', picture: 'desk' },
     figures: { at: '#/figures', text: 'Wakes of the last hour', picture: 'desk' },
     'figures-phone': { at: '#/figures', text: 'Wakes of the last hour', picture: 'phone' },
-    you: { at: '#/you', text: 'Notices', picture: 'phone' },
+    you: { at: '#/you', text: 'Notifications', picture: 'phone' },
     nothing: { at: '#/nothing', text: 'Nothing has this address.' },
     gone: { at: need(`${working}@1`), text: 'Answered meanwhile' },
   }

@@ -37,6 +37,7 @@ const types = {
   'views/delivery.js': script,
   'views/entry.js': script,
   'views/figures.js': script,
+  'views/gone.js': script,
   'views/list.js': script,
   'views/log.js': script,
   'views/mail.js': script,
