@@ -24,7 +24,11 @@ export function followKeys(viewKeys) {
     isGoing = key === 'g' && !wasGoing
     const act = wasGoing ? goer(key) : (general(key, viewKeys()) ?? viewKeys()[key]?.[1])
     // Space and Enter press what has the focus.
-    if (!act || (key === 'Enter' && target.closest?.('a, button, summary') && !target.closest('.lines'))) return
+    if (
+      !act ||
+      (key === 'Enter' && target.closest?.('a, button, summary') && !target.closest('.lines a[aria-current=true]'))
+    )
+      return
     event.preventDefault()
     if (!event.repeat || key === 'j' || key === 'k') act()
   })

@@ -78,7 +78,7 @@ function row(agent) {
   return html`<tr class=${first && first.urgency !== 'late' ? 'need' : ''}>
     <th scope="row"><span class="dot ${dot}"></span><a href=${linkTo('agents', handle)}>${line(handle, 40)}</a><small>${displayName ? html`${line(displayName, 40)} · ` : nothing}${session ? line(session.surface.replaceAll('_', ' '), 30) : 'no session'}</small></th>
     <td class="does">${doing(agent)}</td>
-    <td>${trouble ? html`${chip(...markOf(trouble.kind))} <small>${line(why, 80)}</small>` : routeOf(recovery)}</td>
+    <td>${trouble ? html`${chip(...markOf(trouble.kind))} ${why === 'gone' ? nothing : html`<small>${line(why, 80)}</small>`}` : routeOf(recovery)}</td>
     <td class="r" data-label="unread">${recovery ? looked(recovery.waiting?.unread ?? 0) : html`<span class="dim">not yours to see</span>`}</td>
     <td class="r" data-label="seen">${lastSeenAt ? age(lastSeenAt) : html`<span class="dim">never</span>`}</td></tr>`
 }

@@ -39,10 +39,16 @@ export async function readEntry({ kind, agent, needs: [need], isGroup }, shown =
 }
 
 async function readGroup({ kind, agent }, limit) {
-  const { needs, nextPageToken } = await get('/v1/needs', { kind, agent, limit })
+  const { needs, isCut } = await readNeedsOf({ kind, agent }, limit)
   await readSubjects(needs.map(({ taskId }) => taskId))
   const { recovery } = kind === 'late' ? await readRecovery(agent) : {}
-  return { needs: needs.filter(({ snoozedUntil }) => !snoozedUntil), isCut: Boolean(nextPageToken), recovery }
+  return { needs: needs.filter(({ snoozedUntil }) => !snoozedUntil), isCut, recovery }
+}
+
+/** The needs of an agent and kind; those of the project have no agent. */
+async function readNeedsOf({ kind, agent }, limit) {
+  const { needs, nextPageToken } = await get('/v1/needs', { kind, agent, limit })
+  return { needs: needs.filter((need) => need.agent === agent), isCut: Boolean(nextPageToken) }
 }
 
 async function readRecovery(agent) {
@@ -55,7 +61,7 @@ async function readRecovery(agent) {
 export function concerns({ type, taskId, data }, { kind, agent, needs: [need] }) {
   if (need?.approvalId) return data.approvalId === need.approvalId
   if (kind === 'mail') return type.startsWith('message.')
-  if (kind === 'late') return type.startsWith('task.') && [data.assignee, undefined].includes(agent)
+  if (kind === 'late') return type.startsWith('task.') && [agent, undefined].includes(data.assignee)
   if (need?.taskId) return taskId === need.taskId
   if (need?.subscriptionId) return type.startsWith('subscription.') || type.startsWith('wake.')
   return type.startsWith('recovery.') || type.startsWith('gate.')
@@ -222,9 +228,7 @@ const snoozedMax = 100
 export async function later(one, { act }, { now, after }) {
   const ms = await choose({ title: `Put off for all operators: ${plain(one.title).slice(0, 80)}`, options: times })
   if (ms === undefined) return
-  const needs = one.isGroup
-    ? (await get('/v1/needs', { kind: one.kind, agent: one.agent, limit: snoozedMax })).needs
-    : one.needs
+  const needs = one.isGroup ? (await readNeedsOf(one, snoozedMax)).needs : one.needs
   const put = (until) => () =>
     Promise.all(needs.map(({ id: need }) => call('POST', '/v1/needs/snooze', { body: { need, until } })))
   const words = times.find(([value]) => value === ms)[1]

@@ -74,12 +74,19 @@ export function view(shown, { query, reload }) {
 }
 
 const nameOf = ({ actor, data }) => (data.person ? `${data.person} ${actor}` : actor)
-const aboutOf = ({ taskId, data }) => subjectOf(taskId) || data.subject || data.ref || data.agent || data.reason || ''
+const aboutOf = ({ taskId, data }) =>
+  subjectOf(taskId) || data.subject || data.ref || data.tool || data.agent || data.reason || ''
 
 function row(event) {
   const { logId, type, actor, taskId, data, createdAt } = event
   const about = aboutOf(event)
-  const link = taskId ? linkTo('tasks', taskId) : data.threadId ? linkTo('threads', data.threadId) : undefined
+  const places = [
+    ['tasks', taskId],
+    ['threads', data.threadId],
+    ['needs', data.approvalId],
+  ]
+  const place = places.find(([, id]) => id)
+  const link = place && linkTo(...place)
   return html`<li>${clockTime(createdAt)} <span class="dim id">${logId}</span><details @toggle=${showData(data)}><summary><strong>${type}</strong> ${line(data.person ?? actor, 60)}
     ${data.newState ? state(data.newState) : nothing}</summary><div class="code"><p class="said"></p></div></details>
     ${link ? html`<a href=${link}>${line(about || `task ${short(taskId)}`, 100)}</a>` : html`<span>${line(about, 100)}</span>`}</li>`

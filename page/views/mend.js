@@ -1,4 +1,4 @@
-import { call, get } from '../api.js'
+import { call, get, Refused } from '../api.js'
 import { confirm } from '../dialog.js'
 import { counted, plain } from '../show.js'
 
@@ -48,7 +48,9 @@ export async function wakeAgain({ taskId, agent, title }, act) {
   const open = subscriptions.filter(({ status, trigger }) => status === 'active' && trigger === 'SENT_TO_ME')
   if (logId === undefined || open.length === 0)
     return act('', () =>
-      Promise.reject(new Error(`${agent} has no route that could wake it for this. Open the agent to see why.`)),
+      Promise.reject(
+        new Refused(0, { detail: `${agent} has no route that could wake it for this. Open the agent to see why.` }),
+      ),
     )
   return act(`${agent} is woken again for ${plain(title)}.`, () =>
     Promise.all(

@@ -176,6 +176,7 @@ function actsOf({ lines }, tools) {
       if (item !== '') openItems.set(id, item)
       else openItems.set(id, 'none')
       shownNow.at = performance.now()
+      isTouched = true
       tools.draw()
     },
     more({ id }) {

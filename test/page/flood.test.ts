@@ -19,8 +19,8 @@ async function countBytes(page: Page): Promise<() => number> {
   await client.send('Network.enable')
   await client.send('Network.setCacheDisabled', { cacheDisabled: true })
   let bytes = 0
-  client.on('Network.dataReceived', ({ dataLength, encodedDataLength }) => {
-    bytes += Math.max(dataLength, encodedDataLength)
+  client.on('Network.dataReceived', ({ encodedDataLength }) => {
+    bytes += encodedDataLength
   })
   client.on('Network.responseReceivedExtraInfo', ({ headersText = '' }) => {
     bytes += headersText.length

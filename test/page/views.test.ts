@@ -36,7 +36,7 @@ describe.skipIf(executablePath === undefined)('every view', () => {
       expect(await violationsIn(page), view).toEqual([])
       if (folder === undefined || picture !== of) continue
       await page.setViewportSize(pictured[picture as keyof typeof pictured])
-      await page.waitForTimeout(6_000)
+      await page.waitForTimeout(500)
       await writeFile(`${folder}page-${view}.png`, smallPicture(await page.screenshot()))
       await page.setViewportSize(options.viewport)
     }
