@@ -49,12 +49,13 @@ export async function load(tools) {
   else if (!isRoomy.matches) openId = null
   else openId ??= lines.find(({ snoozedUntil }) => !snoozedUntil)?.id ?? null
   await open(lines, tools)
-  return { lines, opened, counts: countsOf(answer), isCut: answer.nextPageToken !== '' }
+  return { lines, counts: countsOf(answer), isCut: answer.nextPageToken !== '' }
 }
 
 const isAt = (id) => (one) => one.id === id || one.name === id || one.needs.some((need) => need.id === id)
 
-async function open(lines) {
+/** Reads what is open. Of two readings at once the later one may end first, so each of them is drawn when it is there. */
+async function open(lines, { draw }) {
   if (openId === null) {
     opened = null
     return
@@ -63,8 +64,9 @@ async function open(lines) {
   const one = lines.find(isAt(id))
   if (!one) {
     const title = opened?.id === id ? opened.title : undefined
-    if (opened?.id !== id || opened.line)
-      opened = { id, title, line: null, detail: await readGone(id).catch(() => ({})) }
+    if (opened?.id === id && !opened.line) return
+    const detail = await readGone(id).catch(() => ({}))
+    if (openId === id) opened = { id, title, line: null, detail }
     return
   }
   const isSame = opened?.id === id
@@ -75,12 +77,14 @@ async function open(lines) {
   }
   isTouched = false
   const detail = await readEntry(one, itemCounts.get(one.id)).catch((error) => ({ error: error.message }))
-  if (openId === id) opened = { id, line: one, title: one.title, detail }
+  if (openId !== id) return
+  opened = { id, line: one, title: one.title, detail }
+  draw()
 }
 
 /** What is open at an id: as it was read, or at first its line alone, so that no key finds the one before. */
-function atPlace({ lines, opened: read }, id) {
-  if (id === null || read?.id === id) return id === null ? null : read
+function atPlace({ lines }, id) {
+  if (id === null || opened?.id === id) return id === null ? null : opened
   const one = lines.find(isAt(id))
   return { id, line: one ?? null, title: one?.title, detail: one ? null : {} }
 }

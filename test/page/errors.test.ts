@@ -22,6 +22,10 @@ describe.skipIf(executablePath === undefined)('a person', () => {
     await using gateway = await startGateway()
     const { page, faults } = await openPage(gateway, gateway.adminKey)
     await page.getByText('Nothing waits for you.').waitFor()
+    // The first day says how to begin.
+    await page.evaluate(`location.hash = '#/agents'`)
+    await page.getByText('rouse agent add @donna').waitFor()
+    expect(await violationsIn(page)).toEqual([])
     for (const [hash, path, empty] of lists) {
       await page.evaluate(`location.hash = '#/write'`)
       await page.getByRole('heading', { name: 'Write' }).waitFor()

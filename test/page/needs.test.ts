@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { FakeClock } from '../support/fake-clock.ts'
 import { startGateway } from '../support/gateway.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { executablePath, isTooWide, openPage, stopBrowser, violationsIn } from './browser.ts'
 import { openOffice } from './office.ts'
@@ -175,6 +177,43 @@ describe.skipIf(executablePath === undefined)('a person', () => {
     await page.keyboard.press('g')
     await page.keyboard.press('a')
     await page.getByRole('heading', { name: 'Agents' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('opens the late tasks of an agent, has one woken again, and cancels one by its name', async () => {
+    const clock = new FakeClock(Date.now())
+    await using gateway = await startGateway({ overrides: { clock } })
+    await using receiver = await startReceiver()
+    const donna = await gateway.addAgent('donna')
+    await gateway.subscribe(donna, receiver.url, { trigger: 'SENT_TO_ME' })
+    const { id } = await gateway.send('donna', 'Check the nightly build')
+    await gateway.send('donna', 'Clean up')
+    const wakes = async (count: number) =>
+      until(
+        async () => {
+          clock.advance(1_000)
+          return receiver.wakes.length
+        },
+        (got) => got >= count,
+      )
+    await wakes(1)
+    clock.advance(11 * 60_000)
+    const { page, faults } = await openPage(gateway, gateway.adminKey)
+    await page.locator('.lines').getByText('@donna has not taken up 2 tasks').waitFor()
+    const entry = page.locator('.entry')
+    await entry.getByText('It is woken by: a2a-webhook').waitFor()
+    const before = receiver.wakes.length
+    await entry.getByRole('button', { name: 'Wake it again' }).click()
+    await page.getByText('@donna is woken again for Check the nightly build.').waitFor()
+    await wakes(before + 1)
+    expect(await violationsIn(page)).toEqual([])
+    await entry.getByRole('button', { name: 'Cancel the task…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: 'Cancel “Check the nightly build”?' }).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel the task' }).click()
+    await page.getByText('Canceled: Check the nightly build.').waitFor()
+    await page.locator('.lines').getByText('Clean up').waitFor()
+    expect((await gateway.call('GET', `/v1/tasks/${id}`)).body.state).toBe('canceled')
     expect(faults).toEqual([])
   })
 })
