@@ -35,6 +35,8 @@ const refreshMs = 400
 const pauseMs = 2_000
 const rereadMs = 30_000
 const againMs = 2_000
+/** The end of a wake is no event: after one, a view that shows open wakes is read so many times more. */
+const settleMax = 5
 
 const noStops = { count: 0, atLeast: false }
 const nobody = {
@@ -110,6 +112,7 @@ function draw() {
 }
 
 let showing = 0
+let settling = settleMax
 
 /** Reads what the address names, and shows it. `isReread`: nobody has asked for it, so what is shown stays until it is read. */
 async function showPlace(isReread = false) {
@@ -131,7 +134,12 @@ async function showPlace(isReread = false) {
     if (!(error instanceof Refused)) console.error(error)
   }
   draw()
-  if (app.data !== null) view.shown?.(app.data, tools)
+  if (app.data === null) return
+  view.shown?.(app.data, tools)
+  if (settling-- > 0 && view.isUnsettled?.(app.data)) {
+    isStale = true
+    refreshSoon()
+  }
 }
 
 /** True when something has happened that the view may show. */
@@ -178,6 +186,7 @@ function refreshSoon() {
 }
 
 function hear(event) {
+  settling = settleMax
   for (const memory of memories) memory.hear?.(event)
   if (app.view?.listens?.(event, tools) ?? true) isStale = true
   refreshSoon()

@@ -31,6 +31,8 @@ export async function load({ query }) {
   return { ...answer, status: new Map(subscriptions.items.map((one) => [one.subscriptionId, one.status])) }
 }
 
+export const isUnsettled = ({ deliveries }) => deliveries.some(({ outcome }) => outcome === 'pending')
+
 /** Reads what the wakes are about. */
 export const nameEvents = (deliveries) => readable(readEvents(deliveries.map(({ logIds }) => logIds.at(-1))))
 
