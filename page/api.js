@@ -1,9 +1,10 @@
+import { hearDate } from './clock.js'
 import { currentKey, forget } from './key.js'
 
 /** A refusal of the gateway, in its own words. Status 0: no gateway answered. */
 export class Refused extends Error {
-  constructor(status, { code, detail, title, ...extra }) {
-    super(detail ?? title ?? `The gateway answered ${status}.`)
+  constructor(status, { code, detail, title, error, ...extra }) {
+    super(detail ?? title ?? error?.message ?? `The gateway answered ${status}.`)
     Object.assign(this, { status, code, extra })
   }
 }
@@ -25,53 +26,86 @@ export function headersOf(more = {}) {
   }
 }
 
-/** Calls the REST API. A change has a key of its own, so that it is made once. */
-export async function call(method, path, { query, body, headers } = {}) {
+/** Calls the REST API. A change that is asked for again before it was answered is the same change. */
+export function call(method, path, { query, body, headers } = {}) {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== null && value !== '')
-  const search = given.length === 0 ? '' : `?${new URLSearchParams(given)}`
-  const key = currentKey()
-  const answer = await fetch(path + search, {
-    method,
-    headers: headersOf({
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'POST' ? { 'idempotency-key': randomId() } : {}),
-      ...headers,
+  const address = given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
+  const json = body === undefined ? undefined : JSON.stringify(body)
+  const type = json === undefined ? {} : { 'content-type': 'application/json' }
+  if (method === 'GET') return ask(address, { method, headers })
+  return once(`${method} ${address} ${json}`, (key) =>
+    ask(address, {
+      method,
+      body: json,
+      headers: { ...type, ...(method === 'POST' ? { 'idempotency-key': key } : {}), ...headers },
     }),
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  )
+}
+
+async function ask(address, { headers, ...options }, key = currentKey()) {
+  const sentAt = Date.now()
+  const answer = await fetch(address, {
+    ...options,
+    headers: key === currentKey() ? headersOf(headers) : { authorization: `Bearer ${key}`, ...headers },
     cache: 'no-store',
     credentials: 'omit',
     redirect: 'error',
     referrerPolicy: 'no-referrer',
   }).catch(unanswered)
+  hearDate(answer.headers.get('date'), sentAt)
   const text = await answer.text().catch(unanswered)
-  const view = text.startsWith('{') ? JSON.parse(text) : {}
-  if (answer.ok) return view
+  const view = readJson(text)
+  if (answer.ok && view !== undefined) return view
   // Nothing else says that the key is of no use.
   if (answer.status === 401 && key !== null) forget(key)
-  throw new Refused(answer.status, view)
+  throw new Refused(answer.status, view ?? {})
+}
+
+/** An empty answer is an empty object. Something else than JSON is no answer of the gateway. */
+function readJson(text) {
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function unanswered(cause) {
   throw Object.assign(new Refused(0, { detail: 'The gateway does not answer.' }), { cause })
 }
 
-export const get = (path, query) => call('GET', path, { query })
+/** The changes that have no answer yet: a second click gets the answer of the first, and a new try the key of the one before. */
+const begun = new Map()
 
-/** Exchanges the code of a sign-in link for the key that it stands for. It works once. */
-export async function exchangeCode(code) {
-  const options = {
-    method: 'POST',
-    headers: { authorization: `Bearer ${code}` },
-    cache: 'no-store',
-    credentials: 'omit',
-  }
-  const answer = await fetch('/page/sign-in', { ...options, redirect: 'error', referrerPolicy: 'no-referrer' })
-  const view = await answer.json()
-  if (!answer.ok) throw new Refused(answer.status, view)
-  return view.key
+function once(name, send) {
+  const known = begun.get(name)
+  if (known?.answer) return known.answer
+  const key = known?.key ?? randomId()
+  const answer = send(key).then(
+    (view) => {
+      begun.delete(name)
+      return view
+    },
+    (error) => {
+      const isAnswered = error.status >= 400 && error.status < 500
+      if (isAnswered) begun.delete(name)
+      else begun.set(name, { key })
+      throw error
+    },
+  )
+  begun.set(name, { key, answer })
+  return answer
 }
 
-/** Reads the pages of a list, up to a number of them. */
+export const get = (path, query) => call('GET', path, { query })
+
+/** Returns whose a key is, without keeping it. */
+export const callerOf = (key) => ask('/v1/whoami', { method: 'GET' }, key)
+
+/** Exchanges the code of a sign-in link for the key that it stands for. It works once. */
+export const exchangeCode = async (code) => (await ask('/page/sign-in', { method: 'POST' }, code)).key
+
+/** Reads the pages of a list, up to a number of them. `isCut`: there are more. */
 export async function pages(path, query, name, pagesMax = 4) {
   const items = []
   let pageToken = ''
@@ -81,29 +115,30 @@ export async function pages(path, query, name, pagesMax = 4) {
     pageToken = answer.nextPageToken
     if (!pageToken) break
   }
-  return items
+  return { items, isCut: Boolean(pageToken) }
 }
 
-/** The same; empty where the key may not read the list. */
+/** What the key may not read, or what this gateway does not have, is `otherwise`. Any other error is one. */
 export async function readable(promise, otherwise) {
   try {
     return await promise
   } catch (error) {
-    // What may pass is no answer.
-    if (error instanceof Refused && error.status >= 400 && error.status < 500 && ![401, 429].includes(error.status))
-      return otherwise
+    if (error instanceof Refused && (error.status === 403 || error.status === 404)) return otherwise
     throw error
   }
 }
 
 /** Sends a message to an agent over A2A: a new task, or a reply in one. Returns the task. */
-export async function sendMessage(agent, text, taskId) {
-  const message = { messageId: randomId(), role: 'ROLE_USER', parts: [{ text }], ...(taskId ? { taskId } : {}) }
-  const params = { message, configuration: { returnImmediately: true } }
-  const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
-  const { result, error } = await call('POST', addressOf(agent), { body, headers: { 'a2a-version': '1.0' } })
-  if (error) throw new Refused(400, { detail: error.message })
-  return result.task
+export function sendMessage(agent, text, taskId) {
+  return once(`message ${agent} ${taskId} ${text}`, async (messageId) => {
+    const message = { messageId, role: 'ROLE_USER', parts: [{ text }], ...(taskId ? { taskId } : {}) }
+    const params = { message, configuration: { returnImmediately: true } }
+    const body = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params }
+    const headers = { 'a2a-version': '1.0', 'content-type': 'application/json', 'idempotency-key': messageId }
+    const { result, error } = await ask(addressOf(agent), { method: 'POST', body: JSON.stringify(body), headers })
+    if (error) throw new Refused(400, { detail: error.message })
+    return result.task
+  })
 }
 
 /** The address of `@donna`, or of `web:@donna` in another project. */

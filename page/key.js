@@ -10,29 +10,21 @@ let onSignOut = () => {}
 
 channel.addEventListener('message', ({ data }) => {
   if (data === 'ask' && key !== null) channel.postMessage({ key })
-  if (typeof data?.out === 'string') forget(data.out)
+  if (typeof data?.out === 'string') drop(data.out)
 })
 
 /** The key of this tab; null: nobody is signed in. */
 export const currentKey = () => key
 
-/** Asks the other tabs of this page for their key. */
-export async function keyOfOtherTabs() {
-  if (key !== null) return key
-  return new Promise((resolve) => {
-    const answer = ({ data }) => {
-      if (typeof data?.key !== 'string') return
-      keep(data.key)
-      end()
-    }
-    const end = () => {
-      channel.removeEventListener('message', answer)
-      resolve(key)
-    }
-    channel.addEventListener('message', answer)
-    channel.postMessage('ask')
-    setTimeout(end, askMs)
-  })
+/** Asks the other tabs of this page for their keys, each of which is returned once. */
+export async function keysOfOtherTabs() {
+  const found = new Set()
+  const answer = ({ data }) => typeof data?.key === 'string' && found.add(data.key)
+  channel.addEventListener('message', answer)
+  channel.postMessage('ask')
+  await new Promise((resolve) => setTimeout(resolve, askMs))
+  channel.removeEventListener('message', answer)
+  return [...found]
 }
 
 export function keep(given) {
@@ -40,21 +32,31 @@ export function keep(given) {
   sessionStorage.setItem(place, given)
 }
 
-/** Signs out in every tab that has this key. */
+/** Signs out in every tab that has this key, and forgets what was typed here. */
 export function signOut() {
   if (key === null) return
   channel.postMessage({ out: key })
-  forget(key)
+  drop(key)
+}
+
+function drop(given) {
+  if (key !== given) return
+  sessionStorage.clear()
+  end()
 }
 
 export function whenSignedOut(listener) {
   onSignOut = listener
 }
 
-/** Signs out in this tab, if it still has a key that is refused now. */
+/** Signs out in this tab, if it still has a key that is refused now. What somebody has typed stays for their next key. */
 export function forget(refused) {
   if (key !== refused) return
+  sessionStorage.removeItem(place)
+  end(true)
+}
+
+function end(isRefused = false) {
   key = null
-  sessionStorage.clear()
-  onSignOut()
+  onSignOut(isRefused)
 }

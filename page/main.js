@@ -1,52 +1,77 @@
-import { get, Refused, readable, useProject } from './api.js'
+import { currentProject, get, Refused, readable, useProject } from './api.js'
 import { note } from './dialog.js'
-import { currentKey, keyOfOtherTabs, signOut, whenSignedOut } from './key.js'
+import { ownDrafts } from './drafts.js'
+import { currentKey, whenSignedOut } from './key.js'
+import { followKeys } from './keyboard.js'
 import { follow } from './live.js'
-import { linkTo, readPlace } from './router.js'
-import { line, say } from './show.js'
-import { signInForm, takeLink } from './sign-in.js'
-import { html, nothing, render } from './vendor/lit.js'
+import { readPlace } from './router.js'
+import { shell, titleOf, waiting } from './shell.js'
+import { refuse, signInForm, takeKeyOfOtherTabs, takeLink } from './sign-in.js'
+import * as subjects from './subjects.js'
+import { counts, countsOf } from './urgency.js'
+import { render } from './vendor/lit.js'
 import * as agent from './views/agent.js'
 import * as agents from './views/agents.js'
+import * as claims from './views/claims.js'
 import * as deliveries from './views/deliveries.js'
+import * as delivery from './views/delivery.js'
 import * as figures from './views/figures.js'
 import * as log from './views/log.js'
+import * as mail from './views/mail.js'
 import * as needs from './views/needs.js'
 import * as task from './views/task.js'
 import * as tasks from './views/tasks.js'
 import * as thread from './views/thread.js'
 import * as write from './views/write.js'
+import * as you from './views/you.js'
 
-const menu = { needs, agents, tasks, deliveries, write, log, figures }
-const ofOne = { agents: agent, tasks: task, threads: thread }
-const viewOf = ({ name, id }) => (id === undefined ? menu[name] : ofOne[name]) ?? null
+const views = { needs, agents, tasks, mail, deliveries, claims, log, figures, write, you }
+const ofOne = { needs, agents: agent, tasks: task, threads: thread, deliveries: delivery }
+const viewOf = ({ name, id }) => (id === undefined ? views[name] : ofOne[name]) ?? null
+const memories = [log, agent, needs, thread, subjects]
 
 const refreshMs = 400
 /** At least so long from one reading to the next, however much happens. */
 const pauseMs = 2_000
 const rereadMs = 30_000
+const againMs = 2_000
+/** The end of a wake is no event: after one, a view that shows open wakes is read so many times more. */
+const settleMax = 5
 
-const app = {
+const noStops = { count: 0, atLeast: false }
+const nobody = {
   caller: null,
-  place: readPlace(),
   view: null,
   data: null,
   failure: null,
-  needs: 0,
-  /** '+': there are more than are counted. */
-  plus: '',
+  needs: null,
+  stops: noStops,
   isLive: false,
   projects: [],
 }
+const app = { place: readPlace(), ...nobody }
 const root = document.querySelector('#app')
 
 /** The tools that a view gets beside its data. */
 const tools = {
   act,
-  reload: () => showPlace(),
+  draw,
+  reload: () => showPlace(true),
   may: (scope) => app.caller?.scopes.includes(scope) ?? false,
+  /** The answer of GET /v1/needs, as it was read last; null: it was not. */
+  get needs() {
+    return app.needs
+  },
+  readNeeds: () => needsRead ?? readNeeds(),
+  changeProject(project) {
+    useProject(project)
+    restart()
+  },
   get caller() {
     return app.caller
+  },
+  get projects() {
+    return app.projects
   },
   get id() {
     return app.place.id
@@ -56,81 +81,52 @@ const tools = {
   },
 }
 
-/** Does something that changes the gateway, says how it went, and reads again what is shown. Returns whether it was done. */
-async function act(done, change) {
+/** Does something that changes the gateway, says how it went, and reads again what is shown. Returns whether it was done. `after` runs between. */
+async function act(done, change, { undo, after } = {}) {
   try {
     const answer = await change()
-    note(typeof done === 'function' ? done(answer) : done)
+    note(typeof done === 'function' ? done(answer) : done, { undo })
+    after?.(answer)
     await refresh(true)
     return true
   } catch (error) {
-    note(error.message, true)
+    if (app.caller === null) return false
+    note(error.message, { isError: true })
     if (!(error instanceof Refused)) console.error(error)
+    // Somebody else was first: what they did is shown.
+    if (error.status === 409) await refresh(true)
     return false
   }
 }
 
 function draw() {
-  render(app.caller ? page() : currentKey() !== null && app.failure ? waiting() : signInForm(begin), root)
+  const { caller, failure, stops, view, data } = app
+  if (caller)
+    render(
+      shell(app, tools, () => void showPlace()),
+      root,
+    )
+  else render(currentKey() !== null && failure ? waiting(failure) : signInForm(begin), root)
+  const title = caller ? `${titleOf(view, tools, data)} · Rouse` : 'Rouse'
+  document.title = stops.count > 0 ? `(${counts(stops)}) ${title}` : title
 }
-
-/** The page of a key whose reader is not known yet: no gateway has answered. */
-const waiting = () => html`<main class="sign-in"><h1>Rouse</h1>
-  <div class="failure" role="alert">${say(app.failure)}</div>
-  <p class="dim">Trying again …</p>
-  <button @click=${signOut}>Sign out</button></main>`
-
-function page() {
-  const { caller, place, view, data, failure, isLive } = app
-  return html`<header>
-      <a class="skip" href="#main" @click=${toMain}>Skip to the content</a>
-      <strong>Rouse</strong>
-      <nav aria-label="Pages">${Object.entries(menu).map(
-        ([name, { title }]) => html`<a href=${linkTo(name)} aria-current=${place.name === name ? 'page' : 'false'}
-        >${title}${name === 'needs' && app.needs > 0 ? html` <span class="badge" aria-label="${app.needs}${app.plus} waiting">${app.needs}${app.plus}</span>` : nothing}</a>`,
-      )}</nav>
-      <span class="who">${isLive ? html`<span class="dot good"></span>live` : html`<span class="dot"></span>not live`} · ${line(caller.identity)} ${projectChoice()}
-        <button @click=${signOut}>Sign out</button></span>
-    </header>
-    <main id="main" tabindex="-1"><h1>${titleOf(view)}</h1>
-      ${failure ? html`<div class="failure" role="alert">${say(failure)}<button @click=${() => showPlace()}>Try again</button></div>` : nothing}
-      ${data === null ? (failure ? nothing : html`<p class="dim">Reading…</p>`) : view.view(data, tools)}</main>`
-}
-
-/** An operator of several projects chooses one. */
-function projectChoice() {
-  const { projects, caller } = app
-  if (projects.length < 2) return caller.project === 'default' ? nothing : line(caller.project)
-  const choose = ({ target }) => {
-    useProject(target.value)
-    restart()
-  }
-  return html`<select aria-label="Project" @change=${choose}>
-    ${projects.map(({ project }) => html`<option ?selected=${project === caller.project}>${project}</option>`)}</select>`
-}
-
-function toMain(event) {
-  event.preventDefault()
-  document.querySelector('#main').focus()
-}
-
-const titleOf = (view) => (typeof view?.title === 'function' ? view.title(tools) : (view?.title ?? 'No such page'))
 
 let showing = 0
+let settling = settleMax
 
 /** Reads what the address names, and shows it. `isReread`: nobody has asked for it, so what is shown stays until it is read. */
 async function showPlace(isReread = false) {
   const turn = ++showing
   const place = readPlace()
-  const isNew = place.name !== app.place.name || place.id !== app.place.id || app.view === null
-  Object.assign(app, { place, view: viewOf(place), failure: null }, isNew ? { data: null } : {})
+  const view = viewOf(place)
+  const isNew = view !== app.view || (place.id !== app.place.id && !view?.isWide)
+  Object.assign(app, { place, view, failure: isReread ? app.failure : null }, isNew ? { data: null } : {})
   if (isNew || !isReread) draw()
-  document.title = `${app.needs > 0 ? `(${app.needs}${app.plus}) ` : ''}${titleOf(app.view)} · Rouse`
-  if (!app.view) return
+  if (!view) return
   try {
-    const data = await app.view.load(tools)
+    const data = await view.load(tools)
     if (turn !== showing) return
-    app.data = data
+    Object.assign(app, { data, failure: null })
   } catch (error) {
     if (turn !== showing || app.caller === null) return
     app.failure = error.message
@@ -138,27 +134,42 @@ async function showPlace(isReread = false) {
     if (!(error instanceof Refused)) console.error(error)
   }
   draw()
+  if (app.data === null) return
+  view.shown?.(app.data, tools)
+  if (settling-- > 0 && view.isUnsettled?.(app.data)) {
+    isStale = true
+    refreshSoon()
+  }
 }
 
 /** True when something has happened that the view may show. */
 let isStale = false
+/** The reading of the needs that runs, or that has just ended. */
+let needsRead = null
 
-/** Reads the number of needs again, and the view where it is stale. A hidden tab keeps its number only. */
+/** Reads what waits for a person, which every view has beside its own. Without an answer the number stays as it is. */
+function readNeeds() {
+  const reading = get('/v1/needs').then((found) => {
+    if (app.caller !== null) Object.assign(app, { needs: found, stops: countsOf(found).stops })
+    return found
+  })
+  needsRead = reading
+  const over = () => {
+    if (needsRead === reading) needsRead = null
+  }
+  reading.then(over, over)
+  return reading
+}
+
+/** Reads the needs again, and the view where it is stale. A hidden tab keeps its number only. */
 async function refresh(isForced = false) {
   if (app.caller === null) return
   readAt = Date.now()
   const shows = (isForced || isStale) && !document.hidden
   if (shows) isStale = false
-  const [found] = await Promise.all([get('/v1/needs').catch(() => null), ...(shows ? [showPlace(true)] : [])])
-  // Without an answer the number stays as it is.
-  if (found === null || app.caller === null) return
-  const all = Object.values(found.total).reduce((sum, one) => sum + one, 0)
-  const count = all - found.needs.filter(({ snoozedUntil }) => snoozedUntil).length
-  if (count === app.needs) return
-  app.needs = count
-  app.plus = found.atLeast.length > 0 ? '+' : ''
-  document.title = `${app.needs > 0 ? `(${app.needs}${app.plus}) ` : ''}${titleOf(app.view)} · Rouse`
-  draw()
+  const reading = readNeeds().catch(() => null)
+  await Promise.all([reading, ...(shows ? [showPlace(true)] : [])])
+  if (app.caller !== null) draw()
 }
 
 let due
@@ -167,28 +178,26 @@ let readAt = 0
 /** Has what is shown read again soon, once for many events. */
 function refreshSoon() {
   if (due !== undefined) return
-  due = setTimeout(
-    () => {
-      due = undefined
-      void refresh()
-    },
-    Math.max(refreshMs, readAt + pauseMs - Date.now()),
-  )
+  const over = () => {
+    due = undefined
+    void refresh()
+  }
+  due = setTimeout(over, Math.max(refreshMs, readAt + pauseMs - Date.now()))
 }
 
 function hear(event) {
-  log.hear(event)
-  agent.hear(event)
-  if (app.view?.listens?.(event) ?? true) isStale = true
+  settling = settleMax
+  for (const memory of memories) memory.hear?.(event)
+  if (app.view?.listens?.(event, tools) ?? true) isStale = true
   refreshSoon()
 }
 
 let session = new AbortController()
-const againMs = 2_000
 
-/** Signs in with the key that is there, however long the gateway is away. Returns whether the gateway knows it. */
+/** Signs in with the key that is there, however long the gateway is away. */
 async function begin() {
-  if ((await keyOfOtherTabs()) === null) return draw()
+  await takeKeyOfOtherTabs()
+  if (currentKey() === null) return draw()
   session.abort()
   session = new AbortController()
   const { signal } = session
@@ -197,18 +206,21 @@ async function begin() {
       const caller = await get('/v1/whoami')
       const isOperator = caller.kind === 'operator'
       const { projects } = isOperator ? await readable(get('/v1/projects'), { projects: [] }) : { projects: [] }
-      if (signal.aborted) return true
+      if (signal.aborted) return
       Object.assign(app, { caller, projects, failure: null })
     } catch (error) {
       // Signed out meanwhile, by 401 or by hand.
-      if (signal.aborted) return error.status !== 401
+      if (signal.aborted) return
       app.failure = error.message
+      // The project that was chosen is no longer there.
+      if (error.status === 404 && currentProject() !== null) sessionStorage.removeItem('rouse-project')
       draw()
       await new Promise((resolve) => setTimeout(resolve, againMs))
-      if (signal.aborted) return true
+      if (signal.aborted) return
     }
   }
-  const { identity, keyId, project } = app.caller
+  const { identity, keyId, project, name } = app.caller
+  ownDrafts(`${project} ${identity} ${name ?? ''}`)
   void follow({
     name: `rouse-log ${project} ${identity} ${keyId}`,
     signal,
@@ -216,21 +228,22 @@ async function begin() {
     onState(isLive) {
       app.isLive = isLive
       isStale = true
-      if (isLive) refreshSoon()
-      else draw()
+      draw()
+      // Without a stream the key may be of no use any more: the next reading says so.
+      refreshSoon()
     },
   })
   await refresh(true)
-  return true
 }
 
 /** Forgets what one reader has seen before the next one signs in. */
-function end() {
+function end(isRefused) {
+  const wasKnown = app.caller !== null
   session.abort()
-  log.forget()
-  agent.forget()
-  Object.assign(app, { caller: null, data: null, failure: null, needs: 0, isLive: false, view: null, projects: [] })
-  document.title = 'Rouse'
+  for (const memory of memories) memory.forget?.()
+  needsRead = null
+  Object.assign(app, nobody)
+  if (isRefused) refuse(wasKnown ? 'This key is not valid any more.' : 'The gateway does not know this key.')
   draw()
 }
 
@@ -241,12 +254,24 @@ function restart() {
 }
 
 whenSignedOut(end)
+followKeys(() => (app.caller === null ? {} : (app.view?.keys?.(app.data, tools) ?? {})))
 addEventListener('hashchange', async () => {
   if (await takeLink()) return restart()
   if (app.caller === null) return
-  void showPlace().then(() => document.querySelector('#main')?.focus())
+  const { view, place } = app
+  await showPlace()
+  // A view that keeps its list keeps the focus too.
+  if (app.view !== view || (app.place.id !== place.id && !view?.isWide)) document.querySelector('#main')?.focus()
+})
+addEventListener('sifted', () => {
+  app.place = readPlace()
+  draw()
 })
 // Ages grow, and some things wait for too long without any event.
-setInterval(() => void refresh(app.view?.listens === undefined), rereadMs)
+setInterval(() => void refresh(app.view?.listens === undefined || app.view.isTimed), rereadMs)
+setInterval(() => !document.hidden && draw(), 5_000)
 addEventListener('visibilitychange', () => void refresh())
+navigator.serviceWorker?.addEventListener('message', ({ data }) => {
+  if (typeof data?.place === 'string') location.hash = data.place
+})
 void takeLink().then(begin)

@@ -14,9 +14,24 @@ export function linkTo(name, id, query = {}) {
 
 /** Changes the query of the current place without a new entry in the history. */
 export function filterBy(change) {
-  const { name, id, query } = readPlace()
-  history.replaceState(null, '', linkTo(name, id, { ...query, ...change }))
+  goTo(changed(change))
+}
+
+/** The same for what is filtered here: nothing is read. */
+export function sift(change) {
+  history.replaceState(null, '', changed(change))
+  dispatchEvent(new Event('sifted'))
+}
+
+/** Goes to a place without a new entry in the history. */
+export function goTo(link) {
+  history.replaceState(null, '', link)
   dispatchEvent(new HashChangeEvent('hashchange'))
+}
+
+function changed(change) {
+  const { name, id, query } = readPlace()
+  return linkTo(name, id, { ...query, ...change })
 }
 
 /** Returns the code of a sign-in link, and takes it out of the address before anything else happens. undefined: it is none. */

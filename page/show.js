@@ -1,3 +1,4 @@
+import { now } from './clock.js'
 import { html, nothing } from './vendor/lit.js'
 
 /** The longest text that is shown before somebody asks for all of it, in characters. */
@@ -13,8 +14,38 @@ const unseen =
 export function plain(text) {
   return String(text ?? '')
     .replace(/\r\n/g, '\n')
-    .replace(unseen, (char) => `⟨U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
+    .replace(unseen, codePoint)
 }
+
+// Of a command every character counts: joiners, carriage returns and blanks that are no spaces too.
+const inexact = /(?!\n|\t| )(?:\p{C}|\p{Z}|\u2800|\u115f|\u1160|\p{Default_Ignorable_Code_Point})/gu
+
+/** A text exactly as it is, line by line, with every character that does not show itself written out. Nothing is left out. */
+export function exact(text) {
+  const lines = text.split('\n')
+  const count = [...text].length
+  return html`<ol class="exact" tabindex="0" aria-label="Exact text">${lines.map((one) => html`<li dir="ltr">${spelled(one)}</li>`)}</ol>
+    <p class="dim">${counted(lines.length, 'line')}, ${counted(count, 'character')}, shown whole.</p>`
+}
+
+function spelled(one) {
+  const pieces = []
+  let from = 0
+  for (const { 0: char, index } of one.matchAll(inexact)) {
+    pieces.push(one.slice(from, index), html`<mark>${codePoint(char)}</mark>`)
+    from = index + char.length
+  }
+  return [...pieces, one.slice(from)]
+}
+
+const codePoint = (char) => `⟨U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`
+
+/** Facts in one line; undefined ones are left out. */
+export const facts = (some) =>
+  html`<p class="facts">${some.filter(Boolean).map((fact, at) => html`${at > 0 ? ' · ' : nothing}${fact}`)}</p>`
+
+/** `1 line`, `1,234 lines` */
+export const counted = (count, noun, many = `${noun}s`) => `${count.toLocaleString('en')} ${count === 1 ? noun : many}`
 
 /** A text of anybody in one line, cut. */
 export function line(text, max = 120) {
@@ -25,24 +56,24 @@ export function line(text, max = 120) {
 }
 
 /** A text of anybody, with its lines. Of a long one the beginning, and the rest when it is opened. */
-export function say(text) {
+export function say(text, max = shownMax) {
   const whole = String(text ?? '')
   if (whole === '') return nothing
-  if (whole.length <= shownMax) return html`<p class="said" dir="auto">${plain(whole)}</p>`
+  if (whole.length <= max) return html`<p class="said" dir="auto">${plain(whole)}</p>`
   const all = (event) => {
     const place = event.target.querySelector('.said')
     if (event.target.open && place.textContent === '') place.textContent = plain(whole.slice(0, allMax))
   }
-  return html`<p class="said" dir="auto">${plain(whole.slice(0, shownMax))}…</p>
+  return html`<p class="said" dir="auto">${plain(whole.slice(0, max))}…</p>
     <details @toggle=${all}><summary>All ${whole.length.toLocaleString('en')} characters</summary>
       <p class="said all" dir="auto" tabindex="0"></p></details>`
 }
 
 /** The texts, data and files of a message or an artifact. */
-export function parts(list = []) {
+export function parts(list = [], max = shownMax) {
   return list.map(({ text, data, url, raw, filename, mediaType }) => {
-    if (text !== undefined) return say(text)
-    if (data !== undefined) return html`<div class="code">${say(JSON.stringify(data, null, 2))}</div>`
+    if (text !== undefined) return say(text, max)
+    if (data !== undefined) return html`<div class="code">${say(JSON.stringify(data, null, 2), max)}</div>`
     const name = [filename, mediaType].filter(Boolean).join(', ')
     // An address of a peer is shown and not made a link: nobody opens it by mistake.
     if (url !== undefined) return html`<p class="said">File: ${line(url, 500)} ${line(name)}</p>`
@@ -58,23 +89,30 @@ const units = [
 ]
 
 /** The time since an instant: `3 min`. */
-export function ageOf(iso, now = Date.now()) {
-  const ms = Math.abs(now - Date.parse(iso))
-  const [unit, unitMs] = units.find(([, one]) => ms >= one) ?? ['s', 1_000]
+export const ageOf = (iso) => lengthOf(Math.max(1_000, Math.abs(now() - Date.parse(iso))))
+
+/** A time in ms in its largest unit: `3 min`. */
+export function lengthOf(ms) {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  const [unit, unitMs] = units.find(([, one]) => ms >= one)
   return `${Math.floor(ms / unitMs)} ${unit}`
 }
 
 /** An instant as its age, and on hover as it is. */
 export function when(iso) {
   if (!iso) return html`<span class="dim">never</span>`
-  const age = ageOf(iso)
-  const isAhead = Date.parse(iso) > Date.now() + 1_000
-  return html`<time datetime=${iso} title=${new Date(iso).toLocaleString()}>${isAhead ? `in ${age}` : `${age} ago`}</time>`
+  const isAhead = Date.parse(iso) > now() + 1_000
+  return stamp(iso, isAhead ? `in ${ageOf(iso)}` : `${ageOf(iso)} ago`)
 }
+
+/** An instant as its age without a word, for a column. */
+export const age = (iso) => (iso ? stamp(iso, ageOf(iso)) : nothing)
+
+const stamp = (iso, words) => html`<time datetime=${iso} title=${new Date(iso).toLocaleString()}>${words}</time>`
 
 /** An instant to the second. */
 export function clockTime(iso) {
-  return html`<time datetime=${iso} title=${iso}>${new Date(iso).toLocaleTimeString()}</time>`
+  return html`<time datetime=${iso} title=${iso}>${new Date(iso).toLocaleTimeString([], { hour12: false })}</time>`
 }
 
 /** The end of an id: ids of one minute begin alike. */
@@ -84,10 +122,13 @@ export const chip = (word, tone = '') => html`<span class="chip ${tone}">${word}
 
 /** A word of state with its tone. */
 export function state(word) {
-  return chip(word, tones[word] ?? '')
+  return chip(word, toneOf(word))
 }
 
+export const toneOf = (word) => tones[word] ?? ''
+
 const tones = {
+  submitted: '',
   working: 'busy',
   active: 'good',
   completed: 'good',

@@ -16,6 +16,7 @@ const layers = {
   features: [
     [
       'agent-card',
+      'approvals',
       'audit',
       'claims',
       'mailbox',
@@ -28,6 +29,7 @@ const layers = {
       'wake-stream',
       'webhooks',
     ],
+    ['push'],
     ['following', 'identity'],
   ],
   gateway: [['fronts'], ['config'], ['gateway']],
@@ -176,7 +178,7 @@ test('a gateway that starts does not load the libraries of MCP, of Prometheus an
     const text = readFileSync(resolve(src, file), 'utf8')
     for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type\b)[^']*from '([^']+)'/gm)) {
       if (specifier!.startsWith('.')) loaded.add(relative(src, resolve(src, dirname(file), specifier!)))
-      else if (/^(@modelcontextprotocol\/|@opentelemetry\/|prom-client)/.test(specifier!)) libraries.push(file)
+      else if (/^(@modelcontextprotocol\/|@opentelemetry\/|prom-client|web-push)/.test(specifier!)) libraries.push(file)
     }
   }
   expect(loaded.size).toBeGreaterThan(300)

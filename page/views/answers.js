@@ -1,87 +1,84 @@
 import { call, sendMessage } from '../api.js'
 import { confirm } from '../dialog.js'
+import { textForm } from '../drafts.js'
 import { linkTo } from '../router.js'
-import { line, short } from '../show.js'
+import { line, plain, say } from '../show.js'
 import { html, nothing } from '../vendor/lit.js'
-import { pause, reactivate, sendTest } from './mend.js'
 
-/** The answer to each kind of need, given where it is shown. */
-export const answers = {
-  input: (need, tools) => answerTask(need, tools, 'Your answer', 'Answer'),
-  auth: (need, tools) => answerTask(need, tools, 'What you have done', 'It is done'),
-  approval: ({ agent }, { may }) => html`<p>Approve it where the harness runs.</p>
-    ${may('send') ? html`<a class="button" href=${linkTo('write', undefined, { to: agent })}>Write to ${line(agent)}</a>` : nothing}`,
-  mail: answerMail,
-  failing: mend,
-  degraded: mend,
-  retrying: mend,
-  gate: openGate,
-  parked: ({ agent }, { act, may }) =>
-    may('work') ? html`<button @click=${() => endPark(agent, act)}>End the park</button>` : nothing,
-  capped: () => nothing,
-  late: ({ taskId, version }, { act, may }) =>
-    may('work')
-      ? html`<button class="danger" @click=${() => cancelTask(taskId, version, act)}>Cancel the task</button>`
-      : nothing,
-}
-
-export function answerTask({ taskId, version, sentTo }, { act, may }, label, action) {
-  if (!may('work')) return nothing
-  const send = async (event) => {
-    event.preventDefault()
-    const form = event.target
-    const text = form.elements.text.value
-    if (await act('The answer is sent.', () => sendMessage(sentTo, text, taskId))) form.reset()
-  }
-  return html`<form @submit=${send}>
-    <label>${label}<textarea name="text" rows="3" required maxlength="100000"></textarea></label>
-    <div class="row"><button class="main">${action}</button>
-      <button type="button" class="danger" @click=${() => cancelTask(taskId, version, act)}>Cancel the task</button></div>
-  </form>`
-}
-
-function answerMail({ messageId, threadId, agent }, { act, may }) {
-  const resolve = () =>
-    call('POST', `/v1/messages/${encodeURIComponent(messageId)}/status`, { body: { status: 'resolved' } })
-  const send = (event) => {
-    event.preventDefault()
-    const body = event.target.elements.text.value
-    act('The reply is sent.', async () => {
-      await call('POST', '/v1/messages', { body: { inReplyTo: messageId, body } })
-      await resolve()
-    })
-  }
-  return html`<form @submit=${send}>
-    ${may('send') ? html`<label><span>Reply to ${line(agent)}</span><textarea name="text" rows="3" required></textarea></label>` : nothing}
-    <div class="row">${may('send') ? html`<button class="main">Reply</button>` : nothing}
-      ${may('work') ? html`<button type="button" @click=${() => act('It is marked as resolved.', resolve)}>Resolved</button>` : nothing}
-      <a class="button" href=${linkTo('threads', threadId)}>Thread</a></div>
-  </form>`
+/** The question of a task, and its answer directly below. `more`: further buttons. */
+export function answerTask(
+  { id, taskId, version, sentTo, agent, text, kind, title },
+  { act, may },
+  { after, more = nothing } = {},
+) {
+  const isAuth = kind === 'auth'
+  const send = (answer) =>
+    act(`The answer is sent: ${plain(title)}.`, () => sendMessage(sentTo, answer, taskId), { after })
+  return html`<section class="card asks"><h3>${line(agent, 60)} ${isAuth ? 'needs this from you' : 'asks'}</h3>${say(text)}
+    ${
+      may('work')
+        ? textForm({
+            id,
+            label: isAuth ? 'What you have done' : 'Your answer',
+            action: isAuth ? 'It is done' : 'Send the answer',
+            send,
+            more: html`${more}<button type="button" class="danger" @click=${() => cancelTask({ taskId, version, title }, act, { after })}>Cancel the task…</button>`,
+          })
+        : html`<p class="dim">This key may not answer: it has no scope “work”.</p>`
+    }</section>`
 }
 
 const moveTask = (taskId, body) => call('POST', `/v1/tasks/${encodeURIComponent(taskId)}/transitions`, { body })
 
-export async function cancelTask(taskId, version, act) {
-  const text = `Task ${short(taskId)} ends, and both parties are told. This cannot be taken back.`
-  if (!(await confirm({ title: 'Cancel 1 task?', text, action: 'Cancel the task', danger: true }))) return
-  await act('The task is canceled.', () => moveTask(taskId, { to: 'canceled', expectedVersion: version }))
+export async function cancelTask({ taskId, version, title }, act, more) {
+  const text = 'It ends, and both parties are told. This cannot be taken back.'
+  const name = plain(title).slice(0, 120)
+  if (
+    !(await confirm({
+      title: `Cancel “${name}”?`,
+      text,
+      action: 'Cancel the task',
+      other: 'Let it go on',
+      danger: true,
+    }))
+  )
+    return
+  await act(`Canceled: ${name}.`, () => moveTask(taskId, { to: 'canceled', expectedVersion: version }), more)
 }
 
-function mend({ subscriptionId, kind }, { act, may }) {
-  if (!may('manage')) return nothing
-  return html`<div class="row">
-    ${kind === 'degraded' ? html`<button class="main" @click=${() => reactivate([subscriptionId], act)}>Reactivate</button>` : nothing}
-    <button @click=${() => sendTest(subscriptionId, act)}>Send a test wake</button>
-    <button @click=${() => pause([subscriptionId], act)}>Pause</button></div>`
+export const resolveMail = ({ messageId }) =>
+  call('POST', `/v1/messages/${encodeURIComponent(messageId)}/status`, { body: { status: 'resolved' } })
+
+/** A letter and the reply to it. `resolve` marks it as done. */
+export function answerMail({ id, messageId, threadId, agent, text, isCut }, { act, may }, { after, resolve }) {
+  const send = (body) =>
+    act(
+      `The reply to ${agent} is sent.`,
+      async () => {
+        await call('POST', '/v1/messages', { body: { inReplyTo: messageId, body } })
+        await resolveMail({ messageId })
+      },
+      { after },
+    )
+  const done = may('work')
+    ? html`<button type="button" data-key="e" @click=${resolve}>Resolved <kbd>e</kbd></button>`
+    : nothing
+  const thread = html`<a class="button" href=${linkTo('threads', threadId)}>Thread</a>`
+  return html`${say(text)}${isCut ? html`<p class="dim">This is its beginning. <a href=${linkTo('threads', threadId)}>Its thread has all of it.</a></p>` : nothing}
+    ${
+      may('send')
+        ? textForm({ id, label: html`Reply to ${line(agent)}`, action: 'Reply', send, more: html`${done}${thread}` })
+        : html`<div class="row">${done}${thread}</div>`
+    }`
 }
 
-export async function endPark(agent, act) {
+export async function endPark(agent, act, more) {
   const text = 'It is woken again at once, with everything that waits for it.'
   if (!(await confirm({ title: `End the park of ${agent}?`, text, action: 'End the park' }))) return
-  await act('The park is over.', () => call('DELETE', '/v1/parked', { query: { agent } }))
+  await act(`${agent} is no longer parked.`, () => call('DELETE', '/v1/parked', { query: { agent } }), more)
 }
 
-function openGate({ agent }, { act, may, caller }) {
+export function openGate({ agent }, { act, may, caller }, more) {
   if (caller.kind !== 'operator' || !may('manage')) return html`<p>An operator opens it.</p>`
   const send = (event) => {
     event.preventDefault()
@@ -93,13 +90,13 @@ function openGate({ agent }, { act, may, caller }) {
       ...(proof.value === '' ? {} : { proof: proof.value.trim() }),
       backlog: backlog.value,
     }
-    act('The gate is changed.', () => call('PATCH', '/v1/gate', { body }))
+    act('The gate is changed.', () => call('PATCH', '/v1/gate', { body }), more)
   }
-  return html`<details><summary>Open the gate</summary><form @submit=${send}>
+  return html`<form class="fields" @submit=${send}>
     <p>It opens with the proof of a wake test that came full circle since: <code>rouse wake test ${agent ?? '@agent'}</code> prints the id of its message.</p>
-    <label>Message of the wake test<input name="proof" placeholder="MESSAGE:…" autocomplete="off" spellcheck="false"></label>
+    <label>Message of the wake test<input name="proof" data-key="r" placeholder="MESSAGE:…" autocomplete="off" spellcheck="false"></label>
     <label>Open<select name="open"><option value="nudges">nudges</option><option value="both">nudges and restarts</option></select></label>
     <label>What has gathered<select name="backlog"><option value="digest">send it as one digest</option>
       <option value="skip">leave it in the inbox</option><option value="off">keep the gate shut</option></select></label>
-    <button class="main">Change the gate</button></form></details>`
+    <button class="main">Change the gate</button></form>`
 }

@@ -1,95 +1,226 @@
-import { call, get } from '../api.js'
-import { linkTo } from '../router.js'
-import { chip, line, plain, say, short, when } from '../show.js'
+import { now } from '../clock.js'
+import { note } from '../dialog.js'
+import { goTo, linkTo, sift } from '../router.js'
+import { age, chip, line } from '../show.js'
+import { readSubjects } from '../subjects.js'
+import { counts, countsOf, linesOf, markOf, urgencies } from '../urgency.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
-import { answers } from './answers.js'
+import { concerns, entry, later, readEntry, showAgain } from './entry.js'
+import { gone, readGone } from './gone.js'
+import { searchField, sifted } from './list.js'
 
-export const title = 'Needs you'
-export const load = ({ query: { agent, page } }) => get('/v1/needs', { agent, pageToken: page })
+/** A list and the opened need beside it: its own scrolling, its own headings. */
+export const isWide = true
+export const title = ({ id }, data) => (id !== undefined && data && atPlace(data, id)?.title) || 'Needs you'
 
-const words = {
-  input: ['ASK', 'ask', 'asks'],
-  auth: ['AUTH', 'ask', 'needs a sign-in or a permission'],
-  approval: ['APPROVE', 'ask', 'waits for an approval'],
-  mail: ['MAIL', 'ask', 'wrote to the operator'],
-  failing: ['FAILS', 'bad', 'was not woken: an event failed'],
-  degraded: ['ERR', 'bad', 'is no longer woken'],
-  retrying: ['RETRY', 'busy', 'cannot be reached, and is tried again'],
-  gate: ['GATE', 'bad', 'recovery has stopped'],
-  parked: ['PARKED', '', 'is at a limit'],
-  capped: ['CAP', '', 'has had as many turns as it may'],
-  late: ['LATE', 'bad', 'has not taken up a task'],
+/** A person who presses a key means what stood there before. */
+const newMs = 1_000
+const isRoomy = matchMedia('(min-width: 60rem)')
+
+/** The id of the need that is open. It stays open when others come before it. */
+let openId = null
+/** What was read of it: `{ id, line, title, detail }`. */
+let opened = null
+let isTouched = false
+/** The id that is shown with all that one needs to decide, and since when. */
+let shownNow = { id: null, at: 0 }
+/** Of a line that stands for several: the one that is open, and how many are read. */
+const openItems = new Map()
+const itemCounts = new Map()
+let focusNext = false
+
+export function hear(event) {
+  if (opened?.line && concerns(event, opened.line)) isTouched = true
 }
 
-export function view({ needs, folded, nextPageToken }, tools) {
-  if (needs.length === 0) {
-    return html`<p class="empty">Nothing waits for you. Questions of tasks, approvals, failing wakes, tripped gates and limits appear here.</p>`
-  }
-  const now = needs.filter(({ snoozedUntil }) => !snoozedUntil)
-  const off = needs.filter(({ snoozedUntil }) => snoozedUntil)
-  const list = (some) => html`<ol class="cards">${repeat(some, keyOf, (need) => card(need, tools))}</ol>`
-  return html`${now.length === 0 ? html`<p class="empty">Nothing waits for you but what was put off.</p>` : list(now)}
-    ${off.length === 0 ? nothing : html`<details><summary>Put off: ${off.length}</summary>${list(off)}</details>`}
-    ${folded.map(rest)}
-    ${nextPageToken ? html`<p><a href=${linkTo('needs', undefined, { ...tools.query, page: nextPageToken })}>More</a></p>` : nothing}`
+/** Forgets what one reader has seen before the next one signs in. */
+export function forget() {
+  openId = null
+  opened = null
+  openItems.clear()
+  itemCounts.clear()
 }
 
-/** What is not listed: an agent's many do not hide the needs of others. */
-const rest = ({ kind, agent, count, atLeast }) =>
-  html`<p>${chip(...words[kind])} <a href=${linkTo('needs', undefined, { agent })}>${count.toLocaleString('en')}${atLeast ? '+' : ''} more of ${line(agent)}</a></p>`
-
-const keyOf = ({ kind, id }) => `${kind} ${id}`
-
-const hourMs = 3_600_000
-const times = [
-  ['1 hour', hourMs],
-  ['4 hours', 4 * hourMs],
-  ['1 day', 24 * hourMs],
-  ['1 week', 7 * 24 * hourMs],
-]
-
-/** Puts a need off, for all operators of the project. */
-function snooze({ id, agent, snoozedUntil }, { act, may, caller }) {
-  if (caller.kind !== 'operator' || !may('work')) return nothing
-  const put = (done, until) => act(done, () => call('POST', '/v1/needs/snooze', { body: { need: id, until } }))
-  if (snoozedUntil) {
-    return html`<div class="row"><span class="dim">Put off, ends ${when(snoozedUntil)}</span>
-      <button @click=${() => put('It is shown again.', null)}>Show it again</button></div>`
-  }
-  const choose = ({ target }) => {
-    const [name, ms] = times[Number(target.value)]
-    target.selectedIndex = 0
-    put(`It is put off for ${name}.`, new Date(Date.now() + ms).toISOString())
-  }
-  return html`<div class="row"><select aria-label="Put off: ${plain(agent ?? 'the project')}" @change=${choose}>
-    <option selected disabled>Put off…</option>${times.map(([name], at) => html`<option value=${at}>for ${name}</option>`)}</select></div>`
+export async function load(tools) {
+  const answer = await tools.readNeeds()
+  await readSubjects(answer.needs.map(({ taskId, subject }) => (subject ? undefined : taskId)))
+  const lines = linesOf(answer)
+  if (tools.id !== undefined) openId = tools.id
+  else if (!isRoomy.matches) openId = null
+  else openId ??= lines.find(({ snoozedUntil }) => !snoozedUntil)?.id ?? null
+  await open(lines, tools)
+  return { lines, counts: countsOf(answer), isCut: answer.nextPageToken !== '' }
 }
 
-function card(need, tools) {
-  const { kind, agent, since, text } = need
-  const [word, tone, does] = words[kind]
-  return html`<li class="card" data-kind=${kind}>
-    <h2>${chip(word, tone)} ${nameOf(agent)} <span class="does">${does}</span> <span class="dim">${when(since)}</span></h2>
-    ${about(need)} ${say(text)}
-    <div class="answer">${answers[kind](need, tools)} ${snooze(need, tools)}</div>
-  </li>`
+const isAt = (id) => (one) => one.id === id || one.name === id || one.needs.some((need) => need.id === id)
+
+/** Reads what is open. Of two readings at once the later one may end first, so each of them is drawn when it is there. */
+async function open(lines, { draw }) {
+  if (openId === null) {
+    opened = null
+    return
+  }
+  const id = openId
+  const one = lines.find(isAt(id))
+  if (!one) {
+    const title = opened?.id === id ? opened.title : undefined
+    if (opened?.id === id && !opened.line) return
+    const detail = await readGone(id).catch(() => ({}))
+    if (openId === id) opened = { id, title, line: null, detail }
+    return
+  }
+  const isSame = opened?.id === id
+  if (!isSame && one.isGroup && one.id !== id) openItems.set(one.id, id)
+  if (isSame && opened.line && !isTouched && !opened.detail?.error) {
+    opened = { ...opened, line: one, title: one.title }
+    return
+  }
+  isTouched = false
+  const detail = await readEntry(one, itemCounts.get(one.id)).catch((error) => ({ error: error.message }))
+  if (openId !== id) return
+  opened = { id, line: one, title: one.title, detail }
+  draw()
 }
 
-function nameOf(agent) {
-  if (agent === null) return 'The project:'
-  if (agent === '@operator' || agent.includes(':')) return line(agent)
-  return html`<a href=${linkTo('agents', agent)}>${line(agent)}</a>`
+/** What is open at an id: as it was read, or at first its line alone, so that no key finds the one before. */
+function atPlace({ lines }, id) {
+  if (id === null || opened?.id === id) return id === null ? null : opened
+  const one = lines.find(isAt(id))
+  return { id, line: one ?? null, title: one?.title, detail: one ? null : {} }
 }
 
-function about({ taskId, originator, subscriptionId, trigger, until, kind }) {
-  if (taskId) {
-    return html`<p class="dim"><a href=${linkTo('tasks', taskId)}>Task ${short(taskId)}</a> from ${line(originator)}</p>`
+export function view(data, tools) {
+  const { lines, counts: totals, isCut } = data
+  const at = atPlace(data, tools.id ?? openId)
+  const ready = at === null || at.detail === null ? null : at.id
+  if (shownNow.id !== ready) shownNow = { id: ready, at: performance.now() }
+  const acts = actsOf(data, tools)
+  const { show = '', q = '' } = tools.query
+  const shown = visible(lines, tools.query)
+  const off = lines.filter(({ snoozedUntil }) => snoozedUntil)
+  const isEmpty = lines.every(({ snoozedUntil }) => snoozedUntil)
+  const filter = (value) => () => sift({ show: value })
+  const pill = (value, words, more = nothing) =>
+    html`<button aria-pressed=${show === value ? 'true' : 'false'} @click=${filter(value)}>${words} ${more}</button>`
+  return html`<h1 class="hidden">${title(tools, data)}</h1>
+    <section class=${tools.id === undefined ? 'list' : 'list behind'} aria-label="Needs"><div class="bar">${searchField(q, 'Search needs')}
+      <div class="chips" role="group" aria-label="Show">${pill('', 'All')}${urgencies.filter(([name]) => totals[name].count > 0).map(([name, words]) => pill(name, words.split(' ')[0], counts(totals[name])))}</div></div>
+      ${urgencies.map(([name, words]) =>
+        section(
+          words,
+          totals[name],
+          shown.filter(({ urgency }) => urgency === name),
+          at,
+          tools,
+        ),
+      )}
+      ${isEmpty ? html`<p class="empty">Nothing waits for you.${lines.length > 0 ? ' Some was put off.' : ' Questions of tasks, approvals, failing wakes, limits and mail appear here.'}</p>` : shown.length === 0 ? html`<p class="empty">Nothing here. <button @click=${() => sift({ q: undefined, show: undefined })}>Show all</button></p>` : nothing}
+      ${isCut ? html`<p class="empty">More wait than are listed here: these are the most urgent.</p>` : nothing}
+      ${off.length > 0 ? html`<details class="off" ?open=${off.some(isAt(at?.id))}><summary>Put off: ${off.length}</summary>${linesList(off, at, tools)}</details>` : nothing}
+      <p class="foot dim"><kbd>j</kbd> <kbd>k</kbd> move <kbd>Enter</kbd> answer <kbd>z</kbd> later <kbd>/</kbd> search <kbd>?</kbd> all keys</p></section>
+    <section class="detail" aria-label="Opened need">${at === null ? (isEmpty ? nothing : html`<p class="empty">Choose a need.</p>`) : at.line ? entry(at, tools, acts) : gone(at, tools)}</section>`
+}
+
+const visible = (lines, { show = '', q = '' }) =>
+  lines.filter(
+    (one) =>
+      !one.snoozedUntil && (show === '' || one.urgency === show) && sifted(q, one.title, one.note, one.agent, one.kind),
+  )
+
+function section(words, total, some, at, tools) {
+  if (some.length === 0) return nothing
+  return html`<section aria-label=${words}><h2>${words} <span class="dim">${counts(total)}</span></h2>${linesList(some, at, tools)}</section>`
+}
+
+const linesList = (some, at, { query }) =>
+  html`<ul class="lines">${repeat(
+    some,
+    ({ id }) => id,
+    (one) => row(one, at !== null && isAt(at.id)(one), query),
+  )}</ul>`
+
+function row({ id, kind, title, note, since, isGroup }, isOpen, query) {
+  return html`<li data-kind=${kind} class=${isGroup ? 'group' : ''}><a href=${linkTo('needs', id, query)} aria-current=${isOpen ? 'true' : nothing}>
+    ${chip(...markOf(kind))}<b>${line(title, 140)}</b>${age(since)}<span class="note">${line(note, 200)}</span></a></li>`
+}
+
+/** After each drawing: the focus goes to the next need where an answer has taken the last one away. */
+export function shown() {
+  const current = document.querySelector('.lines a[aria-current=true]') ?? document.querySelector('.lines a')
+  current?.scrollIntoView({ block: 'nearest' })
+  if (!focusNext) return
+  focusNext = false
+  ;(current ?? document.querySelector('#main')).focus()
+}
+
+function actsOf({ lines }, tools) {
+  const place = (id) => linkTo('needs', id, tools.query)
+  const acts = {
+    /** Keeps an act from a need that has appeared under the finger only just now. */
+    guard:
+      (act) =>
+      (...given) => {
+        if (performance.now() - shownNow.at >= newMs) return act(...given)
+        note('This has only just appeared. Look at it, then press again.')
+        return undefined
+      },
+    /** Goes on to the need after this one. */
+    moveOn(one) {
+      const all = visible(lines, tools.query)
+      const at = all.findIndex(({ id }) => id === one.id)
+      const next = all[at + 1] ?? all[at - 1]
+      openId = next?.id ?? null
+      focusNext = true
+      history.replaceState(null, '', place(isRoomy.matches ? next?.id : undefined))
+    },
+    later: (one) => later(one, tools, { now: now(), after: () => acts.moveOn(one) }),
+    show: (one) => showAgain(one, tools),
+    openOf: ({ id }) => openItems.get(id),
+    openIn({ id }, item) {
+      if (item !== '') openItems.set(id, item)
+      else openItems.set(id, 'none')
+      shownNow.at = performance.now()
+      isTouched = true
+      tools.draw()
+    },
+    more({ id }) {
+      itemCounts.set(id, (itemCounts.get(id) ?? 20) + 40)
+      isTouched = true
+      tools.reload()
+    },
   }
-  if (subscriptionId) {
-    const link = linkTo('deliveries', undefined, { subscription: subscriptionId })
-    return html`<p class="dim"><a href=${link}>Subscription ${short(subscriptionId)}</a>, ${trigger}${until ? html`, tried ${when(until)}` : nothing}</p>`
+  return acts
+}
+
+const press = (key, does) => {
+  const button = document.querySelector(`.entry [data-key="${key}"]`)
+  if (button) button[does]()
+}
+
+/** The keys of this view. An approval is never given by one key: `a` goes to its button. */
+export function keys(data, tools) {
+  if (data === null) return {}
+  const move = (step) => () => {
+    const all = visible(data.lines, tools.query)
+    const at = all.findIndex(isAt(tools.id ?? openId))
+    const next = all[at === -1 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]
+    if (!next || isAt(tools.id ?? openId)(next)) return
+    focusNext = true
+    goTo(linkTo('needs', next.id, tools.query))
   }
-  if (kind === 'parked' || kind === 'capped')
-    return html`<p class="dim">${until === null ? 'until a person acts' : html`ends ${when(until)}`}</p>`
-  return nothing
+  const answer = () =>
+    ['textarea', '[data-key=a]', 'input', '.main', 'summary', 'button']
+      .map((one) => document.querySelector(`.entry ${one}`))
+      .find(Boolean)
+      ?.focus()
+  return {
+    j: ['the next need', move(1)],
+    k: ['the need before', move(-1)],
+    Enter: ['go to the answer', answer],
+    r: ['reply: go to the text', () => document.querySelector('.entry textarea, .entry [data-key=r]')?.focus()],
+    a: ['approve: go to the button', () => press('a', 'focus')],
+    d: ['deny, with a sentence', () => press('d', 'click')],
+    e: ['resolve: mail, a park, a subscription', () => press('e', 'click')],
+    z: ['later: put it off', () => press('z', 'click')],
+  }
 }

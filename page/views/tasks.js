@@ -1,8 +1,9 @@
 import { get, readable } from '../api.js'
 import { filterBy, linkTo } from '../router.js'
-import { line, short, state, when } from '../show.js'
+import { age, counted, line, state } from '../show.js'
+import { learnTask, readSubjects, subjectOf } from '../subjects.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
-import { subject } from './agents.js'
+import { searchField, sifted } from './list.js'
 
 export const title = 'Tasks'
 
@@ -18,28 +19,42 @@ const columns = [
 ]
 const states = columns.flatMap(([, some]) => some)
 
-export function load({ query }) {
-  const { agent, state: only, page } = query
-  return get('/v1/tasks', { agent, state: only, pageSize, pageToken: page, historyLength: 1 })
+export const listens = ({ type }) => type.startsWith('task.')
+
+export async function load({ query }) {
+  const { agent, state: only, page, order } = query
+  const found = await get('/v1/tasks', { agent, state: only, order, pageSize, pageToken: page, historyLength: 1 })
+  await nameTasks(found.tasks)
+  return found
+}
+
+async function nameTasks(tasks) {
+  for (const task of tasks) learnTask(task)
+  await readSubjects(tasks.map(({ id }) => id))
 }
 
 export function view({ tasks, totalSize, nextPageToken }, { query }) {
-  const { agent = '', state: only = '', page } = query
-  const set = ({ target }) => filterBy({ [target.name]: target.value.trim(), page: undefined })
-  return html`<form class="row" @submit=${(event) => event.preventDefault()} @change=${set}>
+  const { agent = '', state: only = '', page, order = '', q = '' } = query
+  const set = ({ target }) => target.name && filterBy({ [target.name]: target.value.trim(), page: undefined })
+  const shown = tasks.filter((task) =>
+    sifted(q, subjectOf(task.id), task.id, task.originator, task.assignee, task.state),
+  )
+  return html`<form class="row bar" @submit=${(event) => event.preventDefault()} @change=${set}>
+      ${searchField(q, 'Search these tasks')}
       <label>State<select name="state"><option value="">all</option>${states.map((one) => html`<option value=${one} ?selected=${one === only}>${one}</option>`)}</select></label>
-      <label>Agent<input name="agent" .value=${agent} placeholder="@donna" autocomplete="off" spellcheck="false"></label></form>
-    <p class="dim">${counted(totalSize)} ${totalSize === 1 ? 'task' : 'tasks'}, ${pageSize} on a page, the newest change first.</p>
-    ${tasks.length === 0 ? html`<p class="empty">No tasks here.</p>` : taskList(tasks)}
-    <p class="row">${page ? html`<button @click=${() => filterBy({ page: undefined })}>Back to the newest</button>` : nothing}
-      ${nextPageToken ? html`<button @click=${() => filterBy({ page: nextPageToken })}>Look further back</button>` : nothing}</p>`
+      <label>Agent<input name="agent" .value=${agent} placeholder="@donna" autocomplete="off" spellcheck="false" size="12"></label>
+      <label>Order<select name="order"><option value="">newest change first</option><option value="oldest" ?selected=${order === 'oldest'}>oldest change first</option></select></label></form>
+    <p class="dim">${counted(totalSize, 'task')}, ${pageSize} on a page${q === '' ? '' : `; ${shown.length} of these have “${q}”`}.</p>
+    ${shown.length === 0 ? html`<p class="empty">No tasks here.</p>` : taskList(shown)}
+    <p class="row">${page ? html`<button @click=${() => filterBy({ page: undefined })}>Back to the beginning</button>` : nothing}
+      ${nextPageToken ? html`<button @click=${() => filterBy({ page: nextPageToken })}>Look further</button>` : nothing}</p>`
 }
 
 /** Reads the tasks of an agent by state: the newest of each, and how many there are. */
-export function loadBoard(agent) {
+export async function loadBoard(agent) {
   const none = { tasks: [], totalSize: 0 }
   const read = (one) => readable(get('/v1/tasks', { agent, state: one, pageSize: columnMax, historyLength: 1 }), none)
-  return Promise.all(
+  const all = await Promise.all(
     columns.map(async ([name, some]) => {
       const lists = await Promise.all(some.map(read))
       const newest = lists
@@ -49,21 +64,25 @@ export function loadBoard(agent) {
       return { name, tasks: newest.slice(0, columnMax), counts }
     }),
   )
+  await nameTasks(all.flatMap(({ tasks }) => tasks))
+  return all
 }
 
 export function board(agent, all) {
   return html`<div class="board">${all.map(
     ({ name, tasks, counts }) => html`<section aria-label=${name}><h3>${name}</h3>
-    ${counts.length === 0 ? html`<p class="dim">none</p>` : counts.map(([one, count]) => html`<a class="dim" href=${linkTo('tasks', undefined, { agent, state: one })}>${one} ${counted(count)}</a> `)}
+    ${counts.length === 0 ? html`<p class="dim">none</p>` : counts.map(([one, count]) => html`<a class="dim" href=${linkTo('tasks', undefined, { agent, state: one })}>${one} ${count.toLocaleString('en')}</a> `)}
     ${taskList(tasks)}</section>`,
   )}</div>`
 }
 
-export const taskList = (tasks) => html`<ul class="plain">${repeat(tasks, ({ id }) => id, taskItem)}</ul>`
+export const taskList = (tasks) => html`<ul class="lines tasks">${repeat(tasks, ({ id }) => id, taskItem)}</ul>`
 
-const taskItem = (
-  task,
-) => html`<li class="card"><a href=${linkTo('tasks', task.id)}>${short(task.id)}</a> ${state(task.state)}
-  <div>${line(subject(task), 90)}</div><div class="dim">${line(task.originator)} → ${line(task.assignee)} · ${when(task.lastModifiedAt)}</div></li>`
-
-const counted = (count) => count.toLocaleString('en')
+const taskItem = ({
+  id,
+  state: word,
+  originator,
+  assignee,
+  lastModifiedAt,
+}) => html`<li><a href=${linkTo('tasks', id)}>${state(word)}<b>${line(subjectOf(id) || 'No subject', 120)}</b>${age(lastModifiedAt)}
+  <span class="note">${line(originator, 60)} → ${line(assignee, 60)}</span></a></li>`

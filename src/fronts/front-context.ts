@@ -4,6 +4,7 @@ import type { AiCatalog } from '../agent-card/ai-catalog.ts'
 import type { CardDocuments } from '../agent-card/documents.ts'
 import type { RevisionCache } from '../agent-card/revision-cache.ts'
 import type { CardSigner } from '../agent-card/signing.ts'
+import type { ApprovalContext } from '../approvals/approvals.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { ClaimContext } from '../claims/context.ts'
 import type { FollowingContext } from '../following/follow.ts'
@@ -11,6 +12,7 @@ import type { AuthContext } from '../identity/authenticate.ts'
 import type { MailContext } from '../mailbox/context.ts'
 import type { MailWaits } from '../mailbox/delivery/mail-waits.ts'
 import type { Metrics } from '../metrics/metrics.ts'
+import type { PushRoom } from '../push/subscribe.ts'
 import type { GateContext } from '../recovery/change-gate.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import type { ClientAddress } from '../security/client-address.ts'
@@ -20,6 +22,7 @@ import type { TaskContext } from '../tasks/context.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { StreamConnections } from '../wake-stream/connections.ts'
 import type { WakeStreamContext } from '../wake-stream/context.ts'
+import type { ReadFigures } from '../wakes/read/figures.ts'
 import type { McpEventCodes } from '../words/mcp-events.ts'
 import type { ReadinessProbe } from './readiness.ts'
 
@@ -33,6 +36,7 @@ export interface MetricsPage {
 /** All protocols work with this: the features, and what admits and records each call. */
 export interface FrontContext extends TaskContext, AuthContext {
   // features
+  readonly approvals: ApprovalContext
   readonly claims: ClaimContext
   readonly mail: MailContext
   readonly mailWaits: MailWaits
@@ -43,6 +47,9 @@ export interface FrontContext extends TaskContext, AuthContext {
   /** Events for clients of MCP: on or off, and the numbers of the errors. */
   readonly mcpEvents: { readonly isOn: boolean; readonly codes: McpEventCodes }
   readonly wakeStreams: WakeStreamContext & { readonly connections: StreamConnections }
+  /** Undefined: it is off. */
+  readonly push: PushRoom | undefined
+  readonly readFigures: ReadFigures
   readonly cards: CardDocuments
   /** The AI Catalog for everybody. */
   readonly openCatalog: RevisionCache<AiCatalog>

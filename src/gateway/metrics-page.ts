@@ -8,6 +8,7 @@ import { countGates } from '../registry/recovery/gate-store.ts'
 import { countLiveSessions } from '../registry/sessions/session-lists.ts'
 import { countSubscriptions } from '../registry/subscriptions/subscription-counts.ts'
 import type { Database } from '../storage/database.ts'
+import { createCountNeeds } from './need-gauges.ts'
 
 /** However often it is requested, the store is counted once in this time. */
 const freshMs = 1_000
@@ -32,6 +33,8 @@ export const gauges = {
   },
   rouse_sessions_live: { help: 'Live sessions of the store', labels: [] },
   rouse_gates: { help: 'Gates of recovery in the store', labels: ['gate', 'state'] },
+  rouse_needs: { help: 'What waits for a person, without what was put off', labels: ['urgency'] },
+  rouse_needs_oldest_seconds: { help: 'How long the first of them has waited; 0: none waits', labels: ['urgency'] },
   rouse_store_bytes: { help: 'Bytes of the store on its disk', labels: [] },
   rouse_store_up: {
     help: '1 if the store has answered this scrape; without it the gauges of the store are left out',
@@ -44,7 +47,8 @@ export const gauges = {
 /** Opens what `/metrics` answers. Nothing is counted, and no library loaded, until it is asked. Undefined: it is off. */
 export function openMetricsPage(access: Config['metrics'], parts: PageParts): MetricsPage | undefined {
   if (access === 'off') return undefined
-  const write = async () => writeExposition({ ...parts.metrics.series, ...(await readGauges(parts)) })
+  const countNeeds = createCountNeeds(parts.db, parts.clock)
+  const write = async () => writeExposition({ ...parts.metrics.series, ...(await readGauges(parts, countNeeds)) })
   let known: { readonly at: number; readonly page: Promise<Exposition> } | undefined
   return {
     isOpen: access === 'open',
@@ -56,10 +60,15 @@ export function openMetricsPage(access: Config['metrics'], parts: PageParts): Me
   }
 }
 
-async function readGauges({ db, clock, engine, isOverloaded }: PageParts): Promise<Record<string, Series>> {
-  const store = await countStore(db, clock)
+async function readGauges(
+  { db, clock, engine, isOverloaded }: PageParts,
+  countNeeds: ReturnType<typeof createCountNeeds>,
+): Promise<Record<string, Series>> {
+  const [store, needs] = await Promise.all([inTime(clock, readStore(db, clock.now())), inTime(clock, countNeeds())])
   const values: GaugeValues = {
     ...store,
+    rouse_needs: needs?.map(({ urgency, count }) => [count, urgency]) ?? [],
+    rouse_needs_oldest_seconds: needs?.map(({ urgency, oldestMs }) => [oldestMs / 1_000, urgency]) ?? [],
     rouse_store_up: [[store ? 1 : 0]],
     rouse_wake_runs: [[engine.runCount]],
     rouse_overloaded: [[isOverloaded() ? 1 : 0]],
@@ -71,13 +80,10 @@ async function readGauges({ db, clock, engine, isOverloaded }: PageParts): Promi
 }
 
 /** Undefined where the store does not answer in time: the other figures are wanted then. */
-async function countStore(db: Database, clock: Clock): Promise<GaugeValues | undefined> {
+async function inTime<Value>(clock: Clock, reading: Promise<Value>): Promise<Value | undefined> {
   const over = new AbortController()
   try {
-    return await Promise.race([
-      readStore(db, clock.now()),
-      sleep(clock, answerMaxMs, over.signal).then(() => undefined),
-    ])
+    return await Promise.race([reading, sleep(clock, answerMaxMs, over.signal).then(() => undefined)])
   } catch {
     return undefined
   } finally {

@@ -6,6 +6,7 @@ import type { AiCatalog } from '../agent-card/ai-catalog.ts'
 import { CardDocuments } from '../agent-card/documents.ts'
 import { createLiveSigner } from '../agent-card/live-signer.ts'
 import { RevisionCache } from '../agent-card/revision-cache.ts'
+import { approvalSweep } from '../approvals/approvals.ts'
 import { Audit } from '../audit/audit.ts'
 import { localActSweep } from '../audit/local-acts.ts'
 import { openCluster } from '../cluster/cluster.ts'
@@ -43,6 +44,7 @@ import { lapseSweep } from '../subscriptions/mcp/end.ts'
 import { expirySweep } from '../tasks/fail-expired-tasks.ts'
 import { missedEdgeSweep } from '../wakes/missed-edges.ts'
 import { probeSweep } from '../wakes/probe-degraded.ts'
+import { createReadFigures } from '../wakes/read/figures.ts'
 import { requeueLeasesOf } from '../wakes/store/gateway-leases.ts'
 import { requeueAll } from '../wakes/store/lease-store.ts'
 import { disconnectStreams } from '../wakes/store/stream-state.ts'
@@ -51,6 +53,7 @@ import { openDelivery } from './delivery.ts'
 import { openFeatures } from './features.ts'
 import { keySweepsOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { openMetricsPage } from './metrics-page.ts'
+import { openPush } from './open-push.ts'
 import { openOutbound, openSpans, openVerifier } from './outside.ts'
 import { retentionSweep } from './retention.ts'
 import { openSweepers } from './sweepers.ts'
@@ -136,6 +139,8 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   const features = openFeatures(config, { ...delivery, secrets, checkUrl, silenceUntil }, undo)
   const { tasks, sessions } = features
 
+  const push = openPush(config, { db, clock, log, outbound, secrets, publicUrl }, undo)
+
   // callers
   const { bodyMax } = config
   const admission = new Admission({ clock, bodyMax, unread: world.unread, overload: world.overload })
@@ -169,6 +174,8 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   const context = {
     ...tasks,
     ...features,
+    push: push?.room,
+    readFigures: createReadFigures({ db, clock }),
     cards,
     openCatalog: new RevisionCache<AiCatalog>({ entriesMax: 1, weightMax: 1, weigh: () => 1 }),
     signer,
@@ -214,13 +221,14 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   ]
   const shared = [
     expirySweep(tasks),
+    approvalSweep(features.approvals),
     silenceSweep(sessions),
     keySweep({ ...core, revoked, sessions }),
     idleSessionSweep(mcp.sessions),
     missedEdgeSweep({ ...core, changed }),
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
     recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
-    needSweep({ ...core, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: operatorOf(id) }) }),
+    needSweep({ ...core, push, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: operatorOf(id) }) }),
     lapseSweep({ ...core, changed, silenceUntil }),
     delivery.controlMessages,
     removedRowsSweep(core),

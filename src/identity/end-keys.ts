@@ -1,4 +1,5 @@
 import { deleteMcpSessionsOfKey } from '../mcp-sessions/mcp-session-store.ts'
+import { removeDevicesOfKey } from '../push/push-store.ts'
 import { findAgentById } from '../registry/agents/agent-store.ts'
 import { identityOf } from '../registry/agents/identity.ts'
 import { listGrantsOfKey } from '../registry/permissions/permission-store.ts'
@@ -77,6 +78,7 @@ async function endWhatHangs(
 ): Promise<{ session: Session; identity: string }[]> {
   const { changed } = context.sessions
   const mcpSessions = await deleteMcpSessionsOfKey(tx, keyId)
+  await removeDevicesOfKey(tx, keyId)
   const ended = await listMcpSubscriptionsOfKey(tx, keyId)
   await endSubscriptions(tx, ended, reason)
   for (const { id, projectId, agentId } of ended) events.add(projectId, endedEvent(id, agentId, actor, reason))

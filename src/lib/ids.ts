@@ -74,6 +74,13 @@ export function derivedUlid(timeMs: number, sequence: number, ...parts: readonly
 /** Returns the smallest ULID of an instant: ULIDs made before it sort below. */
 export const ulidFloor = (timeMs: number): string => encodeTime(Math.max(0, Math.floor(timeMs))) + '0'.repeat(16)
 
+/** Returns the time of a ULID, ms since the epoch. */
+export function ulidTime(id: string): number {
+  let time = 0
+  for (let at = 0; at < 10; at++) time = time * 32 + crockford.indexOf(id[at]!)
+  return time
+}
+
 let lastTime = { at: Number.NaN, text: '' }
 
 /** The text of the last instant is kept: many ids are of the same millisecond. */

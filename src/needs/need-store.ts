@@ -10,7 +10,7 @@ const ofProject = statement<{ projectId: string }, RowOf<typeof noticeFields>>(
   sql`select ${needs.columns} from need where project_id = ${p('projectId')}`,
 )
 const raise = needs.insert(sql`on conflict (project_id, id)
-  do update set kind = excluded.kind, told_at = excluded.told_at, is_open = 1, snoozed_until = 0`)
+  do update set kind = excluded.kind, told_at = excluded.told_at, is_open = 1, snoozed_until = 0, raised_log_id = excluded.raised_log_id`)
 const close = statement<{ projectId: string; id: string }>(
   sql`update need set is_open = 0 where project_id = ${p('projectId')} and id = ${p('id')}`,
 )
@@ -33,9 +33,9 @@ export async function listNotices(db: Reader, projectId: string): Promise<NeedNo
 export async function saveNotice(
   tx: Transaction,
   projectId: string,
-  { id, kind, agent }: Pick<NeedNotice, 'id' | 'kind' | 'agent'>,
+  raised: Pick<NeedNotice, 'id' | 'kind' | 'agent' | 'raisedLogId'>,
 ): Promise<void> {
-  await tx.run(raise, { projectId, id, kind, agent, toldAt: tx.now, isOpen: 1, snoozedUntil: 0 })
+  await tx.run(raise, { ...raised, projectId, toldAt: tx.now, isOpen: 1, snoozedUntil: 0 })
 }
 
 export async function closeNotice(tx: Transaction, projectId: string, id: string): Promise<void> {
@@ -53,7 +53,7 @@ export async function saveSnooze(
   { id, kind, agent }: Pick<NeedNotice, 'id' | 'kind' | 'agent'>,
   until: number,
 ): Promise<void> {
-  await tx.run(snooze, { projectId, id, kind, agent, toldAt: 0, isOpen: 0, snoozedUntil: until })
+  await tx.run(snooze, { projectId, id, kind, agent, toldAt: 0, isOpen: 0, snoozedUntil: until, raisedLogId: 0 })
   await tx.run(forgetOver, { projectId, now: tx.now })
 }
 

@@ -11,6 +11,8 @@ export const noticeFields = {
   isOpen: flag,
   /** 0: it is not snoozed. */
   snoozedUntil: int,
+  /** The event by which it was raised last; 0: none was. */
+  raisedLogId: int,
 }
 /** The state of a need, as operators were notified of it. Instants in ms since the epoch. */
 export type NeedNotice = NounOf<typeof noticeFields>

@@ -38,9 +38,13 @@ export const waitedInstants = {
   'recovery.deadline_at': 24 * 3_600_000 + differenceMs,
   'recovery.pulsed_at': differenceMs,
   'recovery.bridge_at': differenceMs,
+  // The longest time that a harness waits for a person.
+  'approval.expires_at': 24 * 3_600_000 + differenceMs,
   'follower.polled_at': differenceMs,
   // A held poll, and the time until the next one.
   'follower.held_until': 70_000,
+  // The longest wait between two tries.
+  'push_subscription.due_at': 3_600_000,
 } as const satisfies Readonly<Record<`${string}.${string}`, number>>
 
 const corrections = Object.entries(waitedInstants).map(([name, windowMs]) => {

@@ -11,7 +11,7 @@ test('needs lists what waits for a person, and how to answer it', async () => {
   await gateway.move(donna, id, 'input-required', { message: 'Where?\u001b[2J' })
   const { code, stdout } = await run(['needs'], env)
   expect(code).toBe(0)
-  expect(stdout).toMatch(new RegExp(`^KIND .*\ninput +@donna +\\S+Z +${id} +Where\\?`))
+  expect(stdout).toMatch(new RegExp(`^Stops work: 1\\.\n\nKIND .*\ninput +@donna +\\S+Z +${id} +deploy: Where\\?`))
   expect(stdout).not.toContain('\u001b[2J')
   expect(stdout).toContain(`rouse answer ${id} "…"`)
   const { body: mail } = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'x' }, donna)
@@ -32,7 +32,7 @@ test('snooze puts a need off, and needs leaves it out until --all', async () => 
   expect([put.code, put.stdout]).toEqual([0, expect.stringMatching(/^Put off: 20\S+Z\.\n$/)])
   expect((await run(['snooze', 'parked:@donna'], env)).code).toBe(0)
   expect((await run(['needs'], env)).stdout).toBe('Nothing waits for you.\nPut off: 2. rouse needs --all\n')
-  expect((await run(['needs', '--all'], env)).stdout).toMatch(/input +@donna .*\[put off, 20\S+Z\] Where\?/)
+  expect((await run(['needs', '--all'], env)).stdout).toMatch(/input +@donna .*\[put off, 20\S+Z\] deploy: Where\?/)
   expect((await run(['snooze', id, '--off'], env)).stdout).toBe('It is not put off any more.\n')
   expect((await run(['needs'], env)).stdout).toMatch(/input +@donna .* Where\?/)
 })
@@ -46,7 +46,7 @@ test('snooze names what it does not find, and does nothing', async () => {
   expect((await run(['snooze', 'nothing', 'long'], env)).code).toBe(2)
 })
 
-test('needs shows a few of each agent, says how many more there are, and lists them all', async () => {
+test('needs shows the mail of each sender in one line, says how many there are, and lists them all', async () => {
   await using gateway = await startGateway()
   const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey }
   const [eve, bob] = [await gateway.addAgent('eve'), await gateway.addAgent('bob')]
@@ -56,12 +56,14 @@ test('needs shows a few of each agent, says how many more there are, and lists t
   for (let n = 1; n <= 12; n++) ids.push((await say(eve, `mail ${n}.`)).body.messageId)
   await say(bob, 'URGENT')
   const { stdout } = await run(['needs'], env)
-  expect(stdout).toMatch(/ mail 5\.\n.*@bob .* URGENT\nand 7 more \(mail\) of @eve: rouse needs --agent @eve\n/)
-  expect(stdout).not.toContain('mail 6.')
+  expect(stdout).toMatch(/^Mail: 13\.\n\n.*\n.*@eve .* 12 messages, the first: mail 1\.\n.*@bob .* URGENT\n/)
+  expect(stdout).toContain('\nAll of an agent: rouse needs --agent @eve\n')
   const all = await run(['needs', '--agent', '@eve'], env)
   expect(all.stdout).toMatch(/ mail 1\.\n[\s\S]* mail 12\.\n\n/)
   expect(all.stdout).not.toContain('URGENT')
   expect(JSON.parse((await run(['needs', '--json'], env)).stdout)).toMatchObject({ total: { mail: 13 }, atLeast: [] })
+  await gateway.move(eve, (await gateway.send('eve', 'deploy')).id, 'input-required', { message: 'Where?' })
+  expect((await run(['needs'], env)).stdout).toMatch(/^Stops work: 1\. Mail: 13\.\n\nKIND .*\ninput .*\nmail /)
   expect((await run(['snooze', ids[11]!, '1h'], env)).code).toBe(0)
   expect((await run(['needs', '--agent', 'eve'], env)).stdout).toContain('Put off: 1.')
 })

@@ -15,7 +15,7 @@ test('watch shows what waits for a person, and again when that changes', async (
   await terminal.until(/Nothing waits for you\./)
   const { id } = await gateway.send('donna', 'deploy')
   await gateway.move(donna, id, 'input-required', { message: 'Where?\u001b[2J' })
-  await terminal.until(/input +@donna .*Where\?/)
+  await terminal.until(/input +@donna .*deploy: Where\?/)
   expect(terminal.stdout()).not.toContain('\u001b[2J')
   await terminal.until(/No notification: the program for notifications is not installed\./)
   await gateway.call('POST', `/v1/tasks/${id}/transitions`, { to: 'canceled', expectedVersion: 2 })
@@ -25,12 +25,22 @@ test('watch shows what waits for a person, and again when that changes', async (
 })
 
 test('watch outlives a gateway that is away: it looks again when the stream is back', async () => {
-  const nothing = { json: { needs: [], folded: [], total: {}, atLeast: [], nextPageToken: '', more: false } }
+  const counts = { stops: 0, wakes: 0, late: 0, mail: 0 }
+  const empty = {
+    needs: [],
+    folded: [],
+    groups: [],
+    counts,
+    countsAtLeast: [],
+    total: {},
+    atLeast: [],
+    nextPageToken: '',
+  }
+  const nothing = { json: { ...empty, more: false } }
   const answers = [nothing, problem(503, 'unavailable', 'Stopping'), problem(429, 'rate-limited', 'Slow down')]
   let opened = 0
   await using gateway = await startStubGateway({
-    'GET /v1/needs': () =>
-      answers.shift() ?? { json: { needs: [], folded: [], total: {}, atLeast: [], nextPageToken: '', more: true } },
+    'GET /v1/needs': () => answers.shift() ?? { json: { ...empty, more: true } },
     'GET /v1/events': (_request, response) => {
       opened++
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -69,11 +79,11 @@ test('watch tells of a need of another agent, and of more of one that has many, 
   writeFileSync(join(bin, 'notify-send'), `#!/bin/sh\necho "$@" >> ${told}\n`, { mode: 0o755 })
   const env = { ROUSE_URL: gateway.url, ROUSE_KEY: gateway.adminKey, PATH: `${bin}:${process.env.PATH}` }
   const terminal = start(['watch', '--notify'], env)
-  await terminal.until(/and 125 more \(mail\) of @eve/)
+  await terminal.until(/130 messages, the first: n0/)
   await say(bob, 'URGENT')
   await terminal.until(/@bob .*URGENT/)
   await say(eve, 'once more')
-  await terminal.until(/and 126 more \(mail\) of @eve/)
+  await terminal.until(/131 messages, the first: n0/)
   const texts = await until(
     () => (existsSync(told) ? readFileSync(told, 'utf8') : ''),
     (text) => text.includes('126'),

@@ -58,6 +58,8 @@ test('a wake is counted from its message to its receiver', async () => {
   expect(metrics.value('rouse_events_total', { type: 'message.sent' })).toBe(2)
   expect(metrics.value('rouse_subscriptions', { status: 'active', target: 'a2a-webhook' })).toBe(1)
   expect(metrics.value('rouse_gates', { gate: 'nudges', state: 'enabled' })).toBe(1)
+  expect(metrics.value('rouse_needs', { urgency: 'stops' })).toBe(0)
+  expect(metrics.value('rouse_needs_oldest_seconds', { urgency: 'mail' })).toBe(0)
   expect(metrics.value('rouse_store_bytes')).toBeGreaterThan(10_000)
   expect(metrics.value('rouse_commit_seconds_count')).toBe(metrics.value('rouse_commit_writers_count'))
   expect(metrics.value('rouse_commit_writers_sum')).toBeGreaterThan(3)
@@ -125,3 +127,30 @@ test('no label has a name, an id or a word of a peer', async () => {
 function message(): object {
   return { messageId: crypto.randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] }
 }
+
+test('what waits for a person is in the figures by its urgency, with the longest wait, without what was put off', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  const { id } = await gateway.send('donna', 'deploy')
+  await gateway.move(donna, id, 'input-required', { message: 'Where?' })
+  await gateway.call('POST', '/v1/projects', { project: 'web' })
+  await clock.advance(1_800_000)
+  const second = await gateway.send('donna', 'publish')
+  await gateway.move(donna, second.id, 'auth-required', { message: 'Sign me in.' })
+  await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'x' }, donna)
+  const first = await scrape(gateway)
+  expect(first.value('rouse_needs', { urgency: 'stops' })).toBe(2)
+  expect(first.value('rouse_needs_oldest_seconds', { urgency: 'stops' })).toBe(1_800)
+  expect(first.value('rouse_needs', { urgency: 'mail' })).toBe(1)
+  expect(first.value('rouse_needs', { urgency: 'late' })).toBe(0)
+  const until = new Date(clock.now() + 3_600_000).toISOString()
+  await gateway.call('POST', '/v1/needs/snooze', { need: `${id}@2`, until })
+  // It is counted once in a while, however often it is asked.
+  await clock.advance(2_000)
+  expect((await scrape(gateway)).value('rouse_needs', { urgency: 'stops' })).toBe(2)
+  await clock.advance(20_000)
+  const later = await scrape(gateway)
+  expect(later.value('rouse_needs', { urgency: 'stops' })).toBe(1)
+  expect(later.value('rouse_needs_oldest_seconds', { urgency: 'stops' })).toBe(22)
+})

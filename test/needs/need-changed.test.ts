@@ -144,9 +144,9 @@ test('what was put off is not told until then, stays in the list, and is told wh
   await gateway.move(donna, task, 'auth-required', { message: 'Sign in.' })
   expect(await wakesOf(watch, 1, clock)).toEqual(['raised auth @donna'])
   expect(await needsOf(gateway)).toMatchObject([
-    { kind: 'mail', snoozedUntil: new Date(offUntil).toISOString() },
-    { kind: 'failing', snoozedUntil: new Date(offUntil).toISOString() },
     { kind: 'auth' },
+    { kind: 'failing', snoozedUntil: new Date(offUntil).toISOString() },
+    { kind: 'mail', snoozedUntil: new Date(offUntil).toISOString() },
   ])
   // An agent sees no snoozes.
   const { body: own } = await gateway.call('GET', '/v1/needs', undefined, donna)

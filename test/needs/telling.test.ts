@@ -11,6 +11,7 @@ const told = (fields: Partial<NeedNotice> = {}): NeedNotice => ({
   toldAt: now - minute,
   isOpen: true,
   snoozedUntil: 0,
+  raisedLogId: 1,
   ...fields,
 })
 const snoozed = { snoozedUntil: now + minute }

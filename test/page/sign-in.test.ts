@@ -48,9 +48,51 @@ describe.skipIf(executablePath === undefined)('a person with a link', () => {
     const { page } = await openPage(gateway, donna.key)
     const { hash } = new URL(`${await linkOf(gateway)}?project=web`)
     await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
-    await page.getByText('@operator').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Sign in as @operator' }).click()
+    await page.locator('.who', { hasText: '@operator · web' }).waitFor()
     await page.getByRole('link', { name: 'Agents' }).click()
     await page.getByRole('row', { name: '@zoe' }).waitFor()
-    expect(await page.getByLabel('Project').inputValue()).toBe('web')
+  })
+
+  test('of somebody else is asked first, in each tab, and stays who they are when they say so', async () => {
+    await using gateway = await startGateway()
+    const mallory = await gateway.addAgent('mallory')
+    const { page, faults } = await openPage(gateway, gateway.adminKey)
+    const who = (name: string) => page.locator('.who', { hasText: name }).waitFor()
+    await who('@operator')
+    const foreign = async () => new URL(await linkOf(gateway, mallory.key)).hash
+    await page.evaluate(`location.hash = ${JSON.stringify(await foreign())}`)
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('heading', { name: 'Sign in as @mallory · default?' }).waitFor()
+    expect(await violationsIn(page)).toEqual([])
+    await dialog.getByRole('button', { name: /^Stay @operator/ }).click()
+    await page.getByText('The link was not used.').waitFor()
+    await who('@operator')
+
+    // A new tab that opens with such a link knows that another one is signed in.
+    const other = await page.context().newPage()
+    await other.goto(`${gateway.url}/${await foreign()}`)
+    await other
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Stay @operator/ })
+      .click()
+    await other.locator('.who', { hasText: '@operator' }).waitFor()
+
+    // Who wants it becomes the other in that tab alone; a third tab asks which of the two it shall be.
+    await other.evaluate(`location.hash = ${JSON.stringify(await foreign())}`)
+    await other
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Sign in as @mallory/ })
+      .click()
+    await other.locator('.who', { hasText: '@mallory' }).waitFor()
+    await who('@operator')
+    const third = await page.context().newPage()
+    await third.goto(`${gateway.url}/`)
+    await third
+      .getByRole('dialog')
+      .getByRole('button', { name: /@operator/ })
+      .click()
+    await third.locator('.who', { hasText: '@operator' }).waitFor()
+    expect(faults).toEqual([])
   })
 })

@@ -1,4 +1,7 @@
+import { keptInput } from '../../src/approvals/approval.ts'
 import { settingDefaults } from '../../src/registry/recovery/gate.ts'
+import { pushDevice } from '../support/push-device.ts'
+import { approvalAsked } from './plants.ts'
 import type { Samples } from './sample.ts'
 
 const instant = '2026-01-01T00:00:00.000Z'
@@ -63,6 +66,24 @@ export const recoverySamples = {
       backlog: 'skip',
     },
   },
+  'POST /v1/approvals': {
+    body: { ...approvalAsked, nonce: ':newNonce' },
+    more: { reason: 'r', cwd: '/work', mode: 'default' },
+  },
+  'GET /v1/approvals': {
+    moreQuery: { agent: '@:handle', limit: '5', pageToken: '', state: 'open', conversationId: 'c-1' },
+  },
+  'GET /v1/approvals/:id': { of: 'approval', moreQuery: { waitSeconds: '1' } },
+  'POST /v1/approvals/:id/decision': {
+    of: 'spareApproval',
+    body: { answer: 'deny', inputHash: keptInput(approvalAsked).inputHash },
+    more: { message: 'No.', answers: {} },
+  },
+  'POST /v1/approvals/:id/close': { of: 'spareApproval', body: { state: 'withdrawn' } },
+  'POST /v1/approvals/settle': {
+    body: { harness: 'claude', conversationId: 'c-1' },
+    more: { tool: 'Bash', input: { command: 'npm test' } },
+  },
   'POST /v1/followers': { body: {}, more: { taskId: ':task' } },
   'GET /v1/followers': { moreQuery: { agent: '@:handle', limit: '5', pageToken: '' } },
   'GET /v1/followers/:id': { of: 'follower', moreQuery: { waitSeconds: '1' } },
@@ -79,7 +100,13 @@ export const recoverySamples = {
   'PUT /v1/parked': { body: { until: ':later', reason: 'usage-limit', detail: 'five hours' } },
   'DELETE /v1/parked': { query: { agent: ':handle' } },
 
-  'GET /v1/needs': { moreQuery: { ...page, kind: 'mail' } },
+  'GET /v1/needs': { moreQuery: { ...page, kind: 'mail', urgency: 'mail' } },
+  'GET /v1/push': {},
+  'POST /v1/push/subscriptions': {
+    body: pushDevice,
+    more: { label: 'phone' },
+  },
+  'DELETE /v1/push/subscriptions/:id': { of: 'turn' },
   'POST /v1/needs/snooze': { body: { need: ':need', until: ':later' } },
   'GET /v1/events': { query: { since: '0' }, moreQuery: { limit: '5' } },
   'GET /v1/audit': {

@@ -66,6 +66,8 @@ export const wakeSamples = {
     },
   },
 
+  'GET /v1/figures': { moreQuery: { minutes: '10' } },
+
   'GET /v1/wake-stream': {
     query: { subscription: ':reader', capabilities: 'append-only' },
     headers: { accept: 'text/event-stream' },

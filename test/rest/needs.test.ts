@@ -12,7 +12,7 @@ const needsOf = async (gateway: TestGateway, key?: string) =>
 const kinds = ({ needs }: { needs: { kind: string; agent: string }[] }) =>
   needs.map(({ kind, agent }) => `${kind} ${agent}`)
 
-test('questions, late tasks and mail to the operator wait for a person, the longest wait first', async () => {
+test('questions, late tasks and mail to the operator wait for a person, the most urgent first', async () => {
   const clock = new FakeClock()
   await using gateway = await startGateway({ overrides: { clock } })
   const donna = await gateway.addAgent('donna')
@@ -28,16 +28,31 @@ test('questions, late tasks and mail to the operator wait for a person, the long
   await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'May I?', body: 'Delete it.' }, donna)
 
   const found = await needsOf(gateway)
-  expect(kinds(found)).toEqual(['late @lola', 'input @donna', 'auth @donna', 'mail @donna'])
+  expect(kinds(found)).toEqual(['input @donna', 'auth @donna', 'late @lola', 'mail @donna'])
   expect(found.more).toBe(false)
-  expect(found.needs[1]).toMatchObject({
+  expect(found.needs[0]).toMatchObject({
+    urgency: 'stops',
     text: 'Where?',
+    subject: 'deploy',
     taskId: asking.id,
     version: 2,
     originator: '@lola',
     sentTo: '@donna',
   })
-  expect(found.needs[3]).toMatchObject({ text: 'May I?\n\nDelete it.', messageId: expect.stringMatching(/^MESSAGE:/) })
+  expect(found).toMatchObject({ counts: { stops: 2, wakes: 0, late: 1, mail: 1 }, countsAtLeast: [] })
+  expect(
+    found.groups.map(({ urgency, kind, agent, count }: Record<string, unknown>) => [urgency, kind, agent, count]),
+  ).toEqual([
+    ['stops', 'input', '@donna', 1],
+    ['stops', 'auth', '@donna', 1],
+    ['late', 'late', '@lola', 1],
+    ['mail', 'mail', '@donna', 1],
+  ])
+  expect(found.needs[3]).toMatchObject({
+    text: 'May I?\n\nDelete it.',
+    subject: 'May I?',
+    messageId: expect.stringMatching(/^MESSAGE:/),
+  })
   // An agent sees the tasks that it has started, and nothing of others.
   expect(kinds(await needsOf(gateway, lola.key))).toEqual(['input @donna'])
   expect((await needsOf(gateway, donna.key)).needs).toMatchObject([{ kind: 'late', taskId: late.id }])
@@ -78,7 +93,9 @@ test('a degraded subscription, a limit and a tripped gate wait for a person', as
   // The needs of another project are not theirs.
   await gateway.call('POST', '/v1/projects', { project: 'web' })
   const elsewhere = await gateway.call('GET', '/v1/needs', undefined, { headers: { 'Rouse-Project': 'web' } })
-  expect(elsewhere.body).toEqual({ needs: [], more: false, folded: [], total: {}, atLeast: [], nextPageToken: '' })
+  const counts = { stops: 0, wakes: 0, late: 0, mail: 0 }
+  const nothing = { needs: [], more: false, folded: [], groups: [], total: {}, atLeast: [], nextPageToken: '' }
+  expect(elsewhere.body).toEqual({ ...nothing, counts, countsAtLeast: [] })
 })
 
 const park = (gateway: TestGateway, agent: TestAgent) =>

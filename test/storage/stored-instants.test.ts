@@ -3,6 +3,7 @@ import { waitedInstants } from '../../src/storage/waited-instants.ts'
 import { eventsEnv, secret, startCallback } from '../fronts/mcp/events/rpc.ts'
 import { beginSession } from '../fronts/mcp/http/wire.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
+import { pushDevice } from '../support/push-device.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { SetClock } from '../support/set-clock.ts'
 import { besideStore, onPostgres } from '../support/store.ts'
@@ -22,19 +23,21 @@ const boundedWhereRead: Readonly<Record<string, string>> = {
 }
 /** Stored instants that nothing waits for: when something happened, or an end that a caller has named. */
 const facts = new Set(
-  `agent.created_at agent.updated_at api_key.created_at api_key.revoked_at api_key.expires_at api_key.last_used_at audit.at audit.last_at
+  `agent.created_at agent.updated_at approval.asked_at approval.closed_at api_key.created_at api_key.revoked_at api_key.expires_at api_key.last_used_at audit.at audit.last_at
   claim.claimed_at follower.created_at follower.delivered_at follower.cancelled_at delivery.created_at delivery.updated_at event.created_at gateway.started_at held_wake.created_at mcp_session.created_at
   message.created_at message_recipient.updated_at message_recipient.delivered_at message_recipient.seen_at message_recipient.acked_at
   message_recipient.ended_at operator_key.expires_at operator_key.last_used_at operator_key.created_at operator_key.revoked_at
   gate.since permission.created_at recovery.begun_at recovery.parked_since project.created_at replay.requested_at reserved_name.created_at revoked_token.expires_at
   session.process_started_at session.created_at session.ended_at shared_secret.created_at subscription.generation_at
   subscription.created_at subscription.updated_at task.expires_at task.created_at task.updated_at
-  task_chunk.created_at task_message.created_at schema_migration.applied_at turn.started_at turn.ended_at`.split(/\s+/),
+  task_chunk.created_at task_message.created_at push_subscription.created_at push_subscription.expires_at schema_migration.applied_at turn.started_at turn.ended_at`.split(
+    /\s+/,
+  ),
 )
 /** Numbers that are no instants. */
 const numbers = new Set(
-  `agent.version audit.count bucket.level_ms delivery.from_log_id delivery.to_log_id delivery.event_count event.log_id event_audience.log_id
-  need.is_open
+  `agent.version approval.input_size audit.count operator_key.approves bucket.level_ms delivery.from_log_id delivery.to_log_id delivery.event_count event.log_id event_audience.log_id
+  need.is_open need.raised_log_id push_subscription.cursor_log_id push_subscription.tries
   held_wake.log_id held_wake.released message.task_seq message.broadcast message.recipient_count message_recipient.pending project.log_head
   project.log_tail replay.log_id session.pid subscription.coalesce_ms subscription.failed_in_a_row subscription.cursor_log_id
   subscription.last_emitted_log_id subscription.claimed_to_log_id subscription.generation subscription.resynced_generation subscription.resume_with_digest
@@ -74,6 +77,8 @@ async function fill(gateway: TestGateway) {
   await gateway.call('POST', '/v1/sessions', { surface: 'cursor' }, donna)
   await gateway.call('POST', '/v1/claims', { ref: 'a' }, donna)
   await gateway.call('POST', '/v1/followers', {}, donna)
+  const asked = { harness: 'claude', conversationId: 'c', kind: 'permission', tool: 'Bash', input: {} }
+  await gateway.call('POST', '/v1/approvals', { ...asked, nonce: 'n', expiresInSeconds: 86_400 }, donna)
   await beginSession(gateway, donna)
   await gateway.call(
     'PUT',
@@ -84,6 +89,7 @@ async function fill(gateway: TestGateway) {
   await gateway.call('PUT', '/v1/parked', { until: null, reason: 'spend-cap' }, donna)
   await gateway.call('POST', '/v1/sign-in-codes')
   const mail = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'x' }, donna)
+  await gateway.call('POST', '/v1/push/subscriptions', pushDevice)
   const snooze = { need: mail.body.messageId, until: '2026-04-27T10:00:00.000Z' }
   await gateway.call('POST', '/v1/needs/snooze', snooze)
   await besideStore(

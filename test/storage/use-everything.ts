@@ -1,5 +1,7 @@
 import { beginSession, openStream, ping, post } from '../fronts/mcp/http/wire.ts'
 import type { TestAgent, TestGateway } from '../support/gateway.ts'
+import { pushDevice } from '../support/push-device.ts'
+import { startPushService } from '../support/push-service.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { readWakes } from '../support/wake-reader.ts'
@@ -28,6 +30,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await useLists(gateway, [donna, mike], task.id)
   await useMail(gateway, donna.key, mike.key)
   await useFollowers(gateway, mike.key)
+  await useApprovals(gateway, mike)
   await useSessions(gateway, donna, mike)
   await useStream(gateway, donna, mike)
   await useClaims(gateway, donna, mike)
@@ -38,6 +41,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
     ...paths,
     'needs',
     'deliveries',
+    'figures',
     `events?task=${task.id}`,
     'wake-subscriptions',
     `wake-subscriptions/${sub.id}/deliveries`,
@@ -52,6 +56,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await useKeys(gateway, donna)
   await gateway.call('GET', '/metrics')
   await gateway.call('GET', '/v1/turns')
+  await usePush(gateway, donna)
   const told = { trigger: 'NEED_CHANGED', harnessTarget: 'bridge-daemon' }
   const { body: own } = await gateway.call('POST', '/v1/wake-subscriptions', told)
   const { body: mail } = await gateway.call('POST', '/v1/messages', { to: '@operator', subject: 'a' }, mike)
@@ -64,6 +69,19 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await gateway.call('POST', '/v1/sign-in-codes')
   await gateway.call('DELETE', '/v1/agents/donna')
   await gateway.call('DELETE', '/v1/agents/donna?freeNames=true')
+}
+
+/** A browser that takes notifications, and one that is gone. */
+async function usePush(gateway: TestGateway, donna: TestAgent): Promise<void> {
+  await using service = await startPushService()
+  service.respond(410)
+  const { body } = await gateway.call('POST', '/v1/push/subscriptions', pushDevice)
+  await gateway.call('POST', '/v1/push/subscriptions', service.device('phone'))
+  const { id } = await gateway.send('donna', 'ask')
+  await gateway.move(donna, id, 'input-required', { message: 'which?' })
+  const read = async () => (await gateway.call('GET', '/v1/push')).body.subscriptions
+  await until(read, (devices) => devices.length === 1)
+  await gateway.call('DELETE', `/v1/push/subscriptions/${body.subscriptionId}`)
 }
 
 /** The lists that only A2A has, and the audit of everything, of the default project and of another one. */
@@ -213,6 +231,34 @@ async function useMail(gateway: TestGateway, donna: string, mike: string): Promi
     for (const path of ['messages', `messages/${messageId}`, `threads/${messageId}`])
       await gateway.call('GET', `/v1/${path}`, undefined, { key })
   }
+}
+
+/** A harness asks, and a person answers. */
+async function useApprovals(gateway: TestGateway, agent: TestAgent): Promise<void> {
+  const asked = { harness: 'claude', conversationId: 'c-1', kind: 'permission', tool: 'Bash', input: { command: 'ls' } }
+  const ask = async (expiresInSeconds = 60) => {
+    const body = { ...asked, nonce: crypto.randomUUID(), expiresInSeconds }
+    return (await gateway.call('POST', '/v1/approvals', body, agent)).body
+  }
+  const person = { role: 'manager', label: 'anna', approve: true }
+  const { operatorKey: key } = (await gateway.call('POST', '/v1/operator-keys', person)).body
+  const { approvalId, inputHash } = await ask()
+  for (const query of ['', '?state=open', '?state=answered', '?conversationId=c-1', '?agent=@mike']) {
+    for (const as of [agent.key, key]) await gateway.call('GET', `/v1/approvals${query}`, undefined, { key: as })
+  }
+  for (const as of [agent.key, key]) await gateway.call('GET', '/v1/needs', undefined, { key: as })
+  await gateway.call('POST', `/v1/approvals/${approvalId}/decision`, { answer: 'once', inputHash }, { key })
+  await gateway.call('POST', `/v1/approvals/${approvalId}/close`, { outcome: 'taken' }, agent)
+  const { approvalId: short } = await ask(1)
+  await gateway.call('POST', '/v1/approvals/settle', { harness: 'codex', conversationId: 'c-1' }, agent)
+  const states = async () => (await gateway.call('GET', '/v1/events?since=0&limit=1000')).body.events
+  const isShort = ({ type, data }: Event) => type === 'approval.closed' && data.approvalId === short
+  await until(states, (events: Event[]) => events.some(isShort))
+}
+
+interface Event {
+  readonly type: string
+  readonly data: { readonly approvalId?: string }
 }
 
 /** An agent follows a task that it has sent. */

@@ -4,7 +4,7 @@ import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import type { AnswerOf } from '../../client/route-types.ts'
 import { type ListName, type Status, statusText } from '../output/status-view.ts'
-import { askingStates } from '../output/task-view.ts'
+import { askingStates, asksState } from '../output/task-view.ts'
 import { clientCommand, connect } from '../run/client-command.ts'
 import { readable, readableSubscriptions, subscriptionsMax } from '../run/read-lists.ts'
 import { readPages } from '../run/read-pages.ts'
@@ -28,11 +28,12 @@ export function registerStatus(parent: Command, io: Io): void {
         unread.push(name)
         return []
       })
-    const [subscriptions, recovery, [gate], waiting] = await Promise.all([
+    const [subscriptions, recovery, [gate], waiting, [needs]] = await Promise.all([
       noted('subscriptions', readableSubscriptions(gateway)),
       noted('recovery', readRecovery(gateway)),
       noted('recovery', readGate(gateway)),
       noted('waiting', readWaiting(gateway)),
+      noted('needs', readNeeds(gateway)),
     ])
     const { project, identity } = await whoOf(gateway)
     const found: Status = {
@@ -50,6 +51,7 @@ export function registerStatus(parent: Command, io: Io): void {
       agents: recovery
         .filter((one) => one.parked !== null || isTripped(one.gate))
         .map(({ agent, parked, gate: own }) => ({ agent, parked, gate: own })),
+      needs: needs && { counts: needs.counts, countsAtLeast: needs.countsAtLeast },
       ...waitingOf(waiting),
     }
     print.result(found, () => statusText(io, found))
@@ -101,6 +103,9 @@ const readRecovery = (gateway: GatewayClient) =>
 const readGate = (gateway: GatewayClient) =>
   readable(gateway.call('GET /v1/gate', { query: {} }).then((gate) => [gate]))
 
+const readNeeds = (gateway: GatewayClient) =>
+  readable(gateway.call('GET /v1/needs', { query: { limit: 1 } }).then((needs) => [needs]))
+
 /** The pages of the tasks that ask something and of those that nobody has begun, each with those that wait the longest. */
 async function readWaiting(gateway: GatewayClient): Promise<AnswerOf<'GET /v1/tasks'>[]> {
   const query = { order: 'oldest', pageSize: waitingShown, historyLength: 1 } as const
@@ -112,7 +117,9 @@ async function readWaiting(gateway: GatewayClient): Promise<AnswerOf<'GET /v1/ta
 
 function waitingOf(pages: readonly AnswerOf<'GET /v1/tasks'>[]): Pick<Status, 'waiting' | 'waitingCount'> {
   const tasks = pages.flatMap((page) => page.tasks)
-  tasks.sort((a, b) => a.status.timestamp.localeCompare(b.status.timestamp))
+  // A task that asks has stopped.
+  const place = ({ state, status }: (typeof tasks)[number]) => `${asksState(state) ? 0 : 1} ${status.timestamp}`
+  tasks.sort((a, b) => place(a).localeCompare(place(b)))
   const waitingCount = pages.reduce((sum, { totalSize }) => sum + totalSize, 0)
   return { waiting: tasks.slice(0, waitingShown), waitingCount }
 }

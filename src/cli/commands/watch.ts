@@ -36,7 +36,7 @@ export function registerWatch(program: Command, io: Io): void {
         })
         if (!found) continue
         const needs = found.needs.map(({ id, kind, snoozedUntil }) => [id, kind, snoozedUntil])
-        const state = JSON.stringify([needs, found.folded])
+        const state = JSON.stringify([needs, found.groups])
         if (state === shown) continue
         shown = state
         print.item(found, () => needsText(io, found).trimEnd())

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import type { GatewayClient } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { withoutSecrets } from '../../client/secret-input.ts'
 import { clip } from '../../client/terminal-text.ts'
 import { inertValue } from '../../client/wakes/inert-text.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { needActs } from '../../words/needs.ts'
+import { countsText } from '../output/needs-view.ts'
 
 const run = promisify(execFile)
 const showMsMax = 10_000
@@ -36,23 +39,24 @@ function withoutMarkup(text: string): string {
   return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 }
 
-/** The act of the agent of a need, in the title. */
-const does: ReadonlyMap<unknown, string> = new Map(
-  Object.entries({
-    input: 'asks',
-    auth: 'needs a sign-in or a permission',
-    approval: 'waits for an approval',
-    mail: 'wrote to the operator',
-    failing: 'was not woken: an event failed',
-    retrying: 'cannot be reached, and is tried again',
-    degraded: 'is no longer woken',
-    gate: 'is no longer helped by recovery',
-    parked: 'is at a limit',
-    capped: 'has had as many turns as it may',
-    late: 'has not taken up a task',
-  }),
-)
+const does: ReadonlyMap<unknown, string> = new Map(Object.entries(needActs))
 const troubles: readonly unknown[] = ['failing', 'retrying', 'degraded']
+
+const listedMax = 50
+
+/** The notice of a wake. Of a digest of needs: how many there are, and the most urgent one. Undefined: nothing that a person has to know now. */
+export async function readNotice(wake: Wake, gateway: GatewayClient): Promise<Notice | undefined> {
+  const { latestSignal } = wake.payload
+  if (wake.eventType !== 'wake/digest' || !isJsonObject(latestSignal) || latestSignal.need === undefined) {
+    return noticeOf(wake)
+  }
+  const found = await gateway.call('GET /v1/needs', { query: { limit: listedMax } }).catch(() => undefined)
+  const need = found?.needs.find(({ snoozedUntil }) => snoozedUntil === undefined)
+  if (!found || !need) return noticeOf(wake)
+  const { kind, agent, text } = need
+  const first = noticeOf({ ...needWake, payload: { change: 'raised', kind, agent, subject: text } })!
+  return { title: `Rouse: ${countsText(found)}`, body: `${first.title}. ${first.body}`.trim() }
+}
 
 /** Returns what a wake says on the desktop; undefined: nothing that a person has to know now. Pure. */
 export function noticeOf({ eventType, payload }: Wake): Notice | undefined {

@@ -10,7 +10,7 @@ import { Recovery, type RecoveryTimes } from '../../client/wakes/recovery.ts'
 import { type StreamItem, streamedWakes } from '../../client/wakes/streamed-wakes.ts'
 import type { Wake } from '../../client/wakes/wake.ts'
 import { systemClock } from '../../lib/clock.ts'
-import { noticeOf, showNotice } from './desktop.ts'
+import { readNotice, showNotice } from './desktop.ts'
 import { runCommand } from './run-command.ts'
 import { createSeenWakes } from './seen-wakes.ts'
 import { giveBack, removeStreams, type StreamSubscriptionOptions, streamSubscriptions } from './stream-subscriptions.ts'
@@ -51,7 +51,7 @@ export async function listenOnStream(
     concurrency: options.concurrency,
     work: async (wake, failures) => {
       print.item(wake, () => wakeLine(io, wake))
-      if (isNotice) return notify(wake, io, print)
+      if (isNotice) return notify(wake, io, gateway, print)
       return exec ? runCommand(wake, failures, { ...options, exec, access, io, gateway, print }) : { step: 'delivered' }
     },
     noteFate: fateNotes(print, options.retryForSeconds),
@@ -117,8 +117,8 @@ async function othersWaiting(gateway: GatewayClient, wake: Wake): Promise<readon
 }
 
 /** A notification that nobody could see comes again. */
-async function notify(wake: Wake, io: Io, print: Printer): Promise<Outcome> {
-  const notice = noticeOf(wake)
+async function notify(wake: Wake, io: Io, gateway: GatewayClient, print: Printer): Promise<Outcome> {
+  const notice = await readNotice(wake, gateway)
   try {
     if (notice) await showNotice(notice, io)
     return { step: 'delivered' }

@@ -1,6 +1,7 @@
 import type { Io } from '../../client/io.ts'
 import type { AnswerOf, SubscriptionView, TaskSummaryView } from '../../client/route-types.ts'
 import { plain } from '../../client/terminal-text.ts'
+import { countsText } from './needs-view.ts'
 import { paintState } from './state-colors.ts'
 import { retryingText } from './subscription-view.ts'
 import { fields, table } from './table.ts'
@@ -10,7 +11,7 @@ import { when } from './when.ts'
 type Recovery = AnswerOf<'GET /v1/recovery'>['recovery'][number]
 
 /** The lists that `rouse status` reads. */
-export type ListName = 'subscriptions' | 'recovery' | 'waiting'
+export type ListName = 'subscriptions' | 'recovery' | 'waiting' | 'needs'
 
 /** The findings of `rouse status`, which it prints with `--json`. Lists that the key may not read are empty. */
 export interface Status {
@@ -32,7 +33,9 @@ export interface Status {
   readonly gate?: AnswerOf<'GET /v1/gate'> | undefined
   /** Those that are parked, and those whose gate has tripped. */
   readonly agents: readonly Pick<Recovery, 'agent' | 'parked' | 'gate'>[]
-  /** The tasks that have waited the longest for an answer or a beginning. */
+  /** What waits for a person, by its urgency. */
+  readonly needs?: Pick<AnswerOf<'GET /v1/needs'>, 'counts' | 'countsAtLeast'> | undefined
+  /** The tasks that have waited the longest: for an answer, then for a beginning. */
   readonly waiting: readonly TaskSummaryView[]
   readonly waitingCount: number
 }
@@ -41,7 +44,7 @@ export interface Status {
 const rowsMax = 5
 
 export function statusText(io: Io, status: Status): string {
-  const { gateway, version, unread, identity, project, subscriptions, gate, waiting, waitingCount } = status
+  const { gateway, version, unread, identity, project, subscriptions, gate, needs, waiting, waitingCount } = status
   const unlessUnread = (name: ListName, text: string | undefined) =>
     unread.includes(name) ? 'unknown: the gateway cannot read it, and its log has the reason' : text
   const counts = Object.entries(subscriptions.byStatus).map(([name, count]) => `${count} ${name}`)
@@ -58,11 +61,17 @@ export function statusText(io: Io, status: Status): string {
         'waiting',
         waitingCount === 0
           ? 'no task'
-          : `${waitingCount} ${waitingCount === 1 ? 'task' : 'tasks'}, for an agent or for you (for you: rouse needs)`,
+          : `${waitingCount} ${waitingCount === 1 ? 'task' : 'tasks'}, for an agent or for you`,
       ),
+      'for you': unlessUnread('needs', needs && needsLine(needs)),
     })
   const parts = [unwellTable(io, subscriptions.unwell), agentTable(io, status), waitingTable(io, waiting)]
   return [head, ...parts.filter(Boolean)].join('\n')
+}
+
+function needsLine(needs: NonNullable<Status['needs']>): string {
+  const counts = countsText(needs)
+  return counts === '' ? 'nothing' : `${counts} (rouse needs)`
 }
 
 function gateText({ nudges, restarts, reason }: AnswerOf<'GET /v1/gate'>): string {

@@ -25,7 +25,7 @@ export function nextToken<Item>(items: readonly Item[], more: boolean, tokenOf: 
 }
 
 /** A position in a list that is ordered by time and id. */
-export interface Position {
+interface Position {
   readonly createdAt: number
   readonly id: string
 }
@@ -42,7 +42,11 @@ export function readPosition(token: string | undefined): Position {
   if (!token) return start
   const [, createdAt, id] = /^(\d{1,15})\/(.{1,100})$/.exec(Buffer.from(token, 'base64url').toString()) ?? []
   if (createdAt !== undefined && id !== undefined) return { createdAt: Number(createdAt), id }
-  throw new Problem('invalid-request', {
+  throw unknownPageToken()
+}
+
+export function unknownPageToken(): Problem {
+  return new Problem('invalid-request', {
     field: 'pageToken',
     detail: 'pageToken:',
     remedy: 'use-page-token-or-none',

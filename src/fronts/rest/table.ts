@@ -11,6 +11,7 @@ import { signInRoutes } from '../page/sign-in.ts'
 import { readinessOf } from '../readiness.ts'
 import { agentKeyRoutes } from './agent-keys.ts'
 import { agentRoutes } from './agents/routes.ts'
+import { approvalRoutes } from './approvals/routes.ts'
 import { auditRoutes } from './audit.ts'
 import { catalogRoutes } from './catalog.ts'
 import { claimRoutes } from './claims.ts'
@@ -18,6 +19,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { discoveryRoutes } from './discovery.ts'
 import { eventRoutes } from './events/routes.ts'
 import { line } from './fields.ts'
+import { figureRoutes } from './figures/routes.ts'
 import { followerRoutes } from './followers/routes.ts'
 import { inboxRoutes } from './inbox.ts'
 import { instant } from './instant.ts'
@@ -29,6 +31,7 @@ import { operatorKeyRoutes } from './operator-keys.ts'
 import { permissionRoutes } from './permissions.ts'
 import { projectRoutes } from './projects.ts'
 import { protectedResourceRoutes } from './protected-resource.ts'
+import { pushRoutes } from './push/routes.ts'
 import { recoveryRoutes } from './recovery/routes.ts'
 import { type AnyRoute, type OpenRoute, openRoute, type ParamsOf, type Route, route } from './route.ts'
 import { routeTable } from './route-table.ts'
@@ -46,10 +49,11 @@ const whoamiRoutes = [
     what: 'ask whose key it is',
     access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     handle: async ({ caller }): Promise<WhoamiView> => {
-      const { kind, identity, projectId, keyId, scopes, role, projects, expiresAt } = caller
+      const { kind, identity, name, projectId, keyId, scopes, role, projects, expiresAt } = caller
       return {
         kind,
         identity,
+        ...(kind === 'operator' ? { name: name ?? null } : {}),
         project: projectId,
         keyId,
         scopes,
@@ -140,6 +144,7 @@ const routes = [
   ...mcpEventRoutes,
   ...wakeSubscriptionRoutes,
   ...deliveryRoutes,
+  ...figureRoutes,
   ...wakeStreamRoutes,
   ...taskRoutes,
   ...messageRoutes,
@@ -147,6 +152,8 @@ const routes = [
   ...threadRoutes,
   ...sessionRoutes,
   ...needRoutes,
+  ...approvalRoutes,
+  ...pushRoutes,
   ...recoveryRoutes,
   ...turnRoutes,
   ...followerRoutes,
@@ -204,6 +211,8 @@ interface WhoamiView {
   readonly kind: 'agent' | 'operator'
   /** `@donna`, or `@operator`. */
   readonly identity: string
+  /** Of an operator: the name of its person; null: its key has none. */
+  readonly name?: string | null
   /** The project in which the caller acts. */
   readonly project: string
   /** The id of the key; `admin` for the admin key. Never the key. */

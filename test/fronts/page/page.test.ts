@@ -26,7 +26,8 @@ test('the page is served without a key, and may load and ask nothing but its gat
   expect(body).toContain('<script type="module" src="/page/main.js">')
   const policy = headers.get('content-security-policy')!.split('; ')
   expect(policy).toContain("default-src 'none'")
-  for (const kind of ['script', 'style', 'connect', 'img']) expect(policy).toContain(`${kind}-src 'self'`)
+  for (const kind of ['script', 'style', 'connect', 'img', 'manifest', 'worker'])
+    expect(policy).toContain(`${kind}-src 'self'`)
   for (const kind of ['base-uri', 'form-action', 'frame-ancestors']) expect(policy).toContain(`${kind} 'none'`)
   expect(policy).toContain("require-trusted-types-for 'script'")
   expect(policy.join()).not.toMatch(/unsafe|data:|blob:|\*/)
@@ -40,7 +41,14 @@ test.each(files)('%s is served as what it is, and not sent again while it is the
   const path = file === 'index.html' ? '/' : `/page/${file}`
   const { status, headers } = await open(path)
   expect(status).toBe(200)
-  const types = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' }
+  const types = {
+    html: 'text/html',
+    js: 'text/javascript',
+    css: 'text/css',
+    svg: 'image/svg+xml',
+    png: 'image/png',
+    webmanifest: 'application/manifest+json',
+  }
   expect(headers.get('content-type')).toContain(types[file.split('.').pop() as keyof typeof types])
   expect((await open(path, { 'if-none-match': headers.get('etag')! })).status).toBe(304)
   // No address of any other host, no markup from texts.

@@ -16,7 +16,7 @@ export const gatewayRead = operatorTool({
   scopes: ['read'],
   title: 'The gateway at a glance',
   description:
-    'Shows on one screen whether the gateway is well: whether it is ready and what it lacks, the gate of recovery in the project, and counts: of subscriptions by status, of the newest deliveries by outcome, and of what waits for a person by kind. It also says whose key you have, and for which project. Figures over time are at /metrics, for a program.',
+    'Shows on one screen whether the gateway is well: whether it is ready and what it lacks, the gate of recovery in the project, and counts: of subscriptions by status, of the newest deliveries by outcome, and of what waits for a person, by urgency and by kind. It also says whose key you have, and for which project. Figures over time are at /metrics, for a program.',
   input: z.strictObject({}),
   output: z.looseObject({
     ready: z.boolean(),
@@ -28,6 +28,7 @@ export const gatewayRead = operatorTool({
     subscriptions: counts.describe(`By status; of the first ${countedMax.subscriptions}`),
     deliveries: counts.describe(`By outcome; of the newest ${countedMax.deliveries}`),
     deliveriesSince: z.string().optional().describe('The oldest delivery that is counted'),
+    needsByUrgency: counts.describe('stops: work stands still until a person acts'),
     needs: counts.describe('By kind, of an agent 1,000 at most; needs_read lists them'),
   }),
   annotations: reads,
@@ -40,7 +41,7 @@ export const gatewayRead = operatorTool({
     const { nudges, restarts, reason, since } = await rest('GET /v1/gate')
     const { subscriptions } = await rest('GET /v1/wake-subscriptions', { query: { limit: countedMax.subscriptions } })
     const { deliveries } = await rest('GET /v1/deliveries', { query: { limit: countedMax.deliveries } })
-    const { total: needs } = await rest('GET /v1/needs', { query: { limit: 1 } })
+    const { total: needs, counts: needsByUrgency } = await rest('GET /v1/needs', { query: { limit: 1 } })
     return compact({
       ready: lacks.length === 0,
       lacks,
@@ -51,6 +52,7 @@ export const gatewayRead = operatorTool({
       subscriptions: countsOf(subscriptions.map(({ status }) => status)),
       deliveries: countsOf(deliveries.map(({ outcome }) => outcome)),
       deliveriesSince: deliveries.at(-1)?.createdAt ?? null,
+      needsByUrgency,
       needs,
     })
   },

@@ -1,8 +1,10 @@
 import { cutText } from '../../../lib/cut-text.ts'
 import { messageIdFloor } from '../../../lib/ids.ts'
 import type { JsonObject } from '../../../lib/json.ts'
+import { cutLine, firstLine } from '../../../lib/words.ts'
 import { readOperatorMail } from '../../../mailbox/reading/operator-mail.ts'
 import type { NeedKind } from '../../../needs/need.ts'
+import { comparePlaces, type Place, urgencyOf } from '../../../needs/urgency.ts'
 import { identityIn } from '../../../registry/agents/agent.ts'
 import { findNames } from '../../../registry/agents/agent-store.ts'
 import { identitiesOf, identityFrom } from '../../../registry/agents/identity.ts'
@@ -10,19 +12,20 @@ import { listFailing } from '../../../registry/subscriptions/failing-store.ts'
 import type { Reader } from '../../../storage/database.ts'
 import { loadTaskDocument } from '../../../tasks/read-task.ts'
 import type { Task } from '../../../tasks/task.ts'
+import { readTaskMessage } from '../../../tasks/task-message-store.ts'
 import { findTask } from '../../../tasks/task-store.ts'
 import { listWaitingOf, listWaitingTasks } from '../../../tasks/waiting-tasks.ts'
 import { failuresMax } from '../../../wakes/rules/after-delivery.ts'
 import { lastFailureOf, readRetrying } from '../../../wakes/store/retrying-store.ts'
 import type { TaskState } from '../../../words/task-states.ts'
 import { instant } from '../instant.ts'
-import type { Position } from '../page.ts'
 import { agentNeeds } from './agent-needs.ts'
-import { byPlace, countedMax, groupsOf, isAfter, type NeedReader, type WaitingNeed, waitingOf } from './waiting.ts'
+import { approvalNeeds } from './approval-needs.ts'
+import { countedMax, groupsOf, isAfter, type NeedReader, textMax, type WaitingNeed, waitingOf } from './waiting.ts'
 
 /** The most notices for each owner and kind, the longest waits. */
 const noticesMax = 100
-const textMax = 2_000
+const subjectMax = 200
 /** From here on a submitted task is late. */
 const lateMs = 10 * 60_000
 
@@ -31,14 +34,15 @@ interface Part {
   /** The most of each owner and kind: so the many of one hide nothing of another. */
   readonly share: number
   /** Only what is after this place. */
-  readonly after?: Position
+  readonly after?: Place
   /** Only what is of this owner. */
   readonly owner?: string | undefined
 }
 
-const start: Position = { createdAt: -1, id: '' }
+/** The place before all needs. */
+export const start: Place = { urgency: 'stops', createdAt: -1, id: '' }
 
-/** Reads what waits for a person, the longest wait first. */
+/** Reads what waits for a person, the most urgent first. */
 export async function readWaiting(asking: NeedReader, part: Part): Promise<WaitingNeed[]> {
   const { now } = asking
   const { share, after = start, owner } = part
@@ -49,11 +53,12 @@ export async function readWaiting(asking: NeedReader, part: Part): Promise<Waiti
     waitingMail(asking, part),
     waitingSubscriptions(asking, part),
     agentNeeds(asking),
+    approvalNeeds(asking),
   ])
   const wanted = lists.flat().filter((one) => isAfter(one, after) && (owner === undefined || owner === one.owner))
-  return groupsOf(wanted.sort(byPlace))
+  return groupsOf(wanted.sort(comparePlaces))
     .flatMap((group) => group.slice(0, share).map((one) => ({ ...one, total: Math.max(one.total, group.length) })))
-    .sort(byPlace)
+    .sort(comparePlaces)
 }
 
 /**
@@ -73,21 +78,25 @@ export async function readTellable(asking: NeedReader): Promise<WaitingNeed[]> {
 /** Finds something that waits by the id of its need, however much of its owner waits. */
 export async function findWaiting(asking: NeedReader, id: string): Promise<WaitingNeed | undefined> {
   const [taskId = ''] = id.split('@')
-  const createdAt = (await findTask(asking.db, taskId))?.statusAt ?? (id.startsWith('MESSAGE:') ? 0 : -1)
+  const task = await findTask(asking.db, taskId)
+  const isMail = id.startsWith('MESSAGE:')
+  const createdAt = task?.statusAt ?? (isMail ? 0 : -1)
+  const urgency = task?.state === 'submitted' ? 'late' : isMail ? 'mail' : 'stops'
   // The beginning of an id is the place just before it. The place of a subscription is not in its id.
   const share = id.startsWith('WAKE_SUB:') ? countedMax : 1
-  const found = await readWaiting(asking, { share, after: { createdAt, id: taskId.slice(0, -1) } })
+  const found = await readWaiting(asking, { share, after: { urgency, createdAt, id: taskId.slice(0, -1) } })
   return found.find((one) => one.id === id)
 }
 
 async function waitingTasks(
   { db, caller }: NeedReader,
-  { share: limit, after = start, owner }: Part,
+  { share: limit, after: last = start, owner }: Part,
   kind: NeedKind,
   state: TaskState,
   until: number,
 ): Promise<WaitingNeed[]> {
   const { id, projectId } = caller
+  const after = within(kind, last)
   const [afterId = ''] = after.id.split('@')
   const place = { afterAt: after.createdAt, afterId, first: owner ?? '', last: owner ?? '~' }
   const found =
@@ -101,7 +110,7 @@ async function waitingTasks(
   return found.map(({ task, total }) => {
     const assignee = names.get(task.assigneeId)
     const agent = assignee ? identityIn(projectId, assignee) : identityFrom(task.assigneeId, null)
-    const place = { createdAt: task.statusAt, id: `${task.id}@${task.version}` }
+    const place = { urgency: urgencyOf[kind], createdAt: task.statusAt, id: `${task.id}@${task.version}` }
     return { kind, owner: task.assigneeId, agent, total, ...place, load: () => taskNeed(db, task, { kind, projectId }) }
   })
 }
@@ -111,14 +120,18 @@ async function taskNeed(db: Reader, task: Task, { kind, projectId }: { kind: Nee
   const { originator, agent: sentTo, assignee: agent, statusMessage, history } = document
   const text = textOf((statusMessage ?? history.at(-1))?.parts)
   const { id: taskId, version } = task
-  return { kind, agent, since: instant(task.statusAt), text, taskId, version, sentTo, originator }
+  const subject = subjectOf(textOf((await readTaskMessage(db, taskId, 1))?.parts))
+  return { kind, agent, since: instant(task.statusAt), text, subject, taskId, version, sentTo, originator }
 }
 
 /** An agent reads its own mail; that of the operator is for a person. */
-async function waitingMail({ db, caller }: NeedReader, { share, after = start, owner }: Part): Promise<WaitingNeed[]> {
+async function waitingMail(
+  { db, caller }: NeedReader,
+  { share, after: last = start, owner }: Part,
+): Promise<WaitingNeed[]> {
   if (caller.kind !== 'operator') return []
   const projects = caller.namesProject ? [caller.projectId] : caller.projects
-  const { createdAt, id } = after
+  const { createdAt, id } = within('mail', last)
   // Ids of messages begin with their time. Needs of other kinds may have the same time.
   const from = id.startsWith('MESSAGE:') ? id : messageIdFloor(id > 'MESSAGE:' ? createdAt + 1 : createdAt)
   const everywhere = [{ first: owner ?? '', last: owner ?? '~' }]
@@ -128,8 +141,18 @@ async function waitingMail({ db, caller }: NeedReader, { share, after = start, o
   return mails.map(({ origin, messageId, threadId, senderId, from, subject, body, createdAt, total }) => {
     const agent = identityFrom(senderId, from)
     const text = cutText([subject, body].filter(Boolean).join('\n\n'), textMax)
-    const need = { kind: 'mail', agent, since: instant(createdAt), text, messageId, threadId } as const
-    return { kind: 'mail', owner: origin, agent, total, createdAt, id: messageId, load: async () => need }
+    const about = { text, subject: subjectOf(subject), messageId, threadId }
+    const need = { kind: 'mail', agent, since: instant(createdAt), ...about } as const
+    return {
+      urgency: 'mail',
+      kind: 'mail',
+      owner: origin,
+      agent,
+      total,
+      createdAt,
+      id: messageId,
+      load: async () => need,
+    }
   })
 }
 
@@ -160,6 +183,14 @@ function failingText(failedInARow: number, error: string): string {
   const events = failedInARow === 1 ? '1 event has failed' : `${failedInARow} events in a row have failed`
   return `${events} (${error}). After ${failuresMax} nothing more is sent.`
 }
+
+/** The place after which needs of a kind are read: at the beginning of a less urgent kind. */
+function within(kind: NeedKind, after: Place): Place {
+  const first = { ...start, urgency: urgencyOf[kind] }
+  return comparePlaces(first, after) > 0 ? first : after
+}
+
+const subjectOf = (text: string): string => cutLine(firstLine(text), subjectMax)
 
 /** The texts of a message, cut. */
 function textOf(parts: readonly JsonObject[] = []): string {

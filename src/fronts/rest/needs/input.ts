@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import { needKinds } from '../../../needs/need.ts'
+import { urgencies } from '../../../needs/urgency.ts'
 import { address, line, oneOf, time } from '../fields.ts'
 import { pageFields } from '../page.ts'
 
-export const needQuery = z.strictObject({ kind: oneOf(needKinds).optional(), agent: address.optional(), ...pageFields })
+export const needQuery = z.strictObject({
+  urgency: oneOf(urgencies).optional(),
+  kind: oneOf(needKinds).optional(),
+  agent: address.optional(),
+  ...pageFields,
+})
 
 export const snoozeInput = z.strictObject({
   need: line(300).min(1),

@@ -1,7 +1,7 @@
 import { type NeedKind, needIdOf } from '../../../needs/need.ts'
+import { comparePlaces, type Place, urgencyOf } from '../../../needs/urgency.ts'
 import type { Caller } from '../../../registry/callers/caller.ts'
 import type { Reader } from '../../../storage/database.ts'
-import type { Position } from '../page.ts'
 import type { NeedFields } from './view.ts'
 
 /** For whom needs are read: the operator of a project, or one agent. */
@@ -11,11 +11,15 @@ export interface NeedReader {
   readonly now: number
 }
 
+/** The most agents whose gate has tripped, or who are parked or capped, and the most approvals: each is one need. */
+export const agentsMax = 10_000
+export const textMax = 2_000
+
 /** The most that is counted of each owner and kind. */
 export const countedMax = 1_000
 
 /** Something that waits for a person, before its texts are read. */
-export interface WaitingNeed extends Position {
+export interface WaitingNeed extends Place {
   readonly kind: NeedKind
   readonly owner: string
   readonly agent: string | null
@@ -27,7 +31,8 @@ export interface WaitingNeed extends Position {
 /** A need whose text is known. */
 export function waitingOf(need: NeedFields, owner: string, total: number): WaitingNeed {
   const { kind, agent, since } = need
-  return { kind, agent, owner, total, createdAt: Date.parse(since), id: needIdOf(need), load: async () => need }
+  const place = { urgency: urgencyOf[kind], createdAt: Date.parse(since), id: needIdOf(need) }
+  return { ...place, kind, agent, owner, total, load: async () => need }
 }
 
 /** Needs of a kind of which an agent has one. */
@@ -45,6 +50,4 @@ export function groupsOf(all: readonly WaitingNeed[]): WaitingNeed[][] {
   return [...groups.values()]
 }
 
-export const isAfter = (one: Position, other: Position): boolean =>
-  one.createdAt === other.createdAt ? one.id > other.id : one.createdAt > other.createdAt
-export const byPlace = (one: Position, other: Position): number => (isAfter(one, other) ? 1 : -1)
+export const isAfter = (one: Place, other: Place): boolean => comparePlaces(one, other) > 0

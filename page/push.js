@@ -1,0 +1,58 @@
+import { call } from './api.js'
+
+const worker = '/page/worker.js'
+
+/** The one script that this page starts beside itself. */
+const scripts = globalThis.trustedTypes?.createPolicy('rouse-worker', { createScriptURL: () => worker })
+
+const registration = () => navigator.serviceWorker.getRegistration('/page/')
+
+/** The notices of this device: `off`, `unable`, `denied`, `ready` or `on`, and its subscription at the gateway. */
+export async function noticesOf(push) {
+  if (!push?.enabled) return { state: 'off' }
+  if (!('serviceWorker' in navigator && 'PushManager' in globalThis)) return { state: 'unable' }
+  if (Notification.permission === 'denied') return { state: 'denied' }
+  const subscription = await (await registration())?.pushManager.getSubscription()
+  const own = subscription && push.subscriptions.find(({ endpoint }) => endpoint === subscription.endpoint)
+  return own ? { state: 'on', own } : { state: 'ready' }
+}
+
+/** Asks the person, then the browser's push service, and gives the gateway its address. */
+export async function startNotices({ publicKey }) {
+  if ((await Notification.requestPermission()) !== 'granted')
+    throw new Error('This browser was not allowed to show notices.')
+  await navigator.serviceWorker.register(scripts?.createScriptURL('') ?? worker, { scope: '/page/' })
+  const { pushManager } = await readyRegistration()
+  // The key of another gateway, or of one that was set up anew, is of no use here.
+  await (await pushManager.getSubscription())?.unsubscribe()
+  const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(publicKey) })
+  const { endpoint, keys } = made.toJSON()
+  return call('POST', '/v1/push/subscriptions', { body: { endpoint, keys, label: deviceName() } })
+}
+
+export async function endNotices({ subscriptionId }) {
+  await (await (await registration())?.pushManager.getSubscription())?.unsubscribe()
+  return call('DELETE', `/v1/push/subscriptions/${encodeURIComponent(subscriptionId)}`)
+}
+
+async function readyRegistration() {
+  const found = await registration()
+  if (found.active) return found
+  const starting = found.installing ?? found.waiting
+  await new Promise((resolve) =>
+    starting.addEventListener('statechange', () => starting.state === 'activated' && resolve()),
+  )
+  return found
+}
+
+function bytesOf(base64url) {
+  const binary = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(binary, (char) => char.charCodeAt(0))
+}
+
+/** `Chrome on Linux`, as far as the browser says it. */
+function deviceName() {
+  const brand = navigator.userAgentData?.brands?.find(({ brand: name }) => !/not.a.brand|chromium/i.test(name))?.brand
+  const system = navigator.userAgentData?.platform ?? navigator.platform
+  return `${brand ?? 'Browser'} on ${system || 'a device'}`.slice(0, 60)
+}

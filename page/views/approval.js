@@ -1,0 +1,145 @@
+import { call } from '../api.js'
+import { keepDraft, textField, textForm } from '../drafts.js'
+import { exact, line, say, short, when } from '../show.js'
+import { html, nothing } from '../vendor/lit.js'
+
+/** Approvals whose denial is being written. */
+const denying = new Set()
+
+/** What a harness asks its person, exactly, and the answer to it. `guard` keeps an act from what has only just appeared. */
+export function approvalBody(view, { act, may, draw }, { guard, after, more = nothing }) {
+  const { approvalId: id, kind, state, answers, reason, inputHash, expiresAt, harness } = view
+  const decide = (words, body) =>
+    act(
+      words,
+      () => call('POST', `/v1/approvals/${encodeURIComponent(id)}/decision`, { body: { ...body, inputHash } }),
+      {
+        after: () => {
+          denying.delete(id)
+          after()
+        },
+      },
+    )
+  const isQuestion = kind === 'question' && Array.isArray(view.input?.questions)
+  return html`<section class="card asks"><h3>${isQuestion ? `It asks you` : inputTitle(view)}</h3>
+    ${isQuestion ? nothing : exactInput(view)}
+    ${reason ? html`<p class="dim">Why, in its own words:</p><div class="quoted">${say(reason)}</div>` : nothing}
+    ${state === 'open' ? answerArea() : ending(view)}
+    <p class="dim">${line(harness, 40)} may be answered at its terminal first. Nothing is decided by silence${state === 'open' ? html`: this ends ${when(expiresAt)}` : nothing}.</p></section>`
+
+  function answerArea() {
+    if (answers.length === 0)
+      return html`<p class="failure">It is too long to be approved from here. Answer it where ${line(harness, 40)} runs.</p><div class="row">${more}</div>`
+    if (!may('approve'))
+      return html`${isQuestion ? questionTexts(view) : nothing}<p class="failure">This key may not decide. A key that may has the name of its person: <code>rouse operator key add anna --approve</code></p><div class="row">${more}</div>`
+    if (denying.has(id)) return denyForm()
+    const deny = html`<button type="button" data-key="d" @click=${openDeny}>Deny… <kbd>d</kbd></button>`
+    if (isQuestion)
+      return questionForm(
+        view,
+        (given) => decide('Your answer is sent.', { answer: 'answer', answers: given }),
+        guard,
+        html`${deny}${more}`,
+      )
+    const allow = guard(() => decide(`Allowed once: ${view.tool}.`, { answer: 'once' }))
+    return html`<div class="row"><button class="main" data-key="a" @click=${allow}>Allow once <kbd>a</kbd></button>${deny}${more}</div>`
+  }
+
+  function openDeny() {
+    denying.add(id)
+    draw()
+    document.querySelector('.entry textarea')?.focus()
+  }
+
+  function denyForm() {
+    const leave = () => {
+      denying.delete(id)
+      draw()
+    }
+    const send = (message) =>
+      decide(`Denied: ${view.tool}.`, { answer: 'deny', ...(message.trim() === '' ? {} : { message }) })
+    return textForm({
+      id,
+      label: 'Why not, or what to do instead (it reads this)',
+      action: 'Deny it',
+      max: 2_000,
+      isRequired: false,
+      send,
+      more: html`<button type="button" @click=${leave}>Back</button>`,
+    })
+  }
+}
+
+const inputTitle = ({ tool, input }) =>
+  commandOf(input) === undefined
+    ? html`It wants to use ${line(tool, 60)} with this`
+    : html`It wants to run this command`
+
+/** The command of an input, if it is one text. */
+const commandOf = (input) => (typeof input?.command === 'string' ? input.command : undefined)
+
+function exactInput({ input, inputSize }) {
+  if (input === null) return html`<p>Its input has ${inputSize.toLocaleString('en')} bytes.</p>`
+  const command = commandOf(input)
+  if (command === undefined) return exact(JSON.stringify(input, null, 2))
+  const { command: _, ...rest } = input
+  return html`${exact(command)}${Object.keys(rest).length === 0 ? nothing : html`<p class="dim">With:</p>${exact(JSON.stringify(rest, null, 2))}`}`
+}
+
+const questionTexts = ({ input }) => input.questions.map(({ question }) => say(question))
+
+/** Options are radio buttons, or checkboxes where several may hold; a text of one's own goes with them. */
+function questionForm({ approvalId: id, input }, send, guard, more) {
+  const { questions } = input
+  const submit = guard(async (form) => {
+    const given = {}
+    for (const [at, { question }] of questions.entries()) {
+      const chosen = [...form.querySelectorAll(`[name="q${at}"]:checked`)].map(({ value }) => value)
+      const own = form.elements[`own${at}`].value.trim()
+      given[question] = [...chosen, ...(own === '' ? [] : [own])].join(', ')
+      if (given[question] === '') return form.elements[`own${at}`].focus()
+    }
+    if (await send(given)) for (const at of questions.keys()) keepDraft(`${id} ${at}`, '')
+  })
+  const entered = (event) => {
+    event.preventDefault()
+    submit(event.target)
+  }
+  return html`<form class="answer" @submit=${entered}>${questions.map(
+    (
+      { question, header, multiSelect, options = [] },
+      at,
+    ) => html`<fieldset><legend>${header ? html`<span class="dim">${line(header, 60)}</span> ` : nothing}${line(question, 2_000)}</legend>
+      ${options.map(
+        ({
+          label,
+          description,
+        }) => html`<label class="option"><input type=${multiSelect ? 'checkbox' : 'radio'} name="q${at}" value=${label}>
+        <span>${line(label, 300)} ${description ? html`<span class="dim">${line(description, 500)}</span>` : nothing}</span></label>`,
+      )}
+      ${textField({ id: `${id} ${at}`, label: options.length > 0 ? 'Or in your words' : 'Your answer', name: `own${at}`, rows: 1, max: 2_000, isRequired: false })}</fieldset>`,
+  )}<div class="row"><button class="main" data-key="a">Send the answer <kbd>a</kbd></button>${more}</div></form>`
+}
+
+const endings = {
+  answered: 'It was answered',
+  answered_there: 'It was answered where the harness runs',
+  expired: 'Its time is over: nobody answered',
+  withdrawn: 'The harness has withdrawn it',
+}
+
+/** How an approval ended: by whom, and what the harness did with it. */
+export function ending({ state, decision, outcome }) {
+  return html`<p><strong>${endings[state] ?? state}</strong>${decision ? html`: ${{ once: 'allowed once', deny: 'denied', answer: 'answered' }[decision.answer]} by <strong>${line(decision.by, 60)}</strong> ${when(decision.at)}` : nothing}${outcome === 'late' ? ', too late for the harness' : nothing}.</p>
+    ${decision?.message ? say(decision.message) : nothing}`
+}
+
+/** Where an approval comes from. */
+export const approvalFacts = ({ agent, harness, sessionId, cwd, mode, askedAt, expiresAt, state }) => [
+  html`${line(agent, 60)} on ${line(harness, 40)}`,
+  sessionId ? html`session ${short(sessionId)}` : null,
+  cwd ? html`<code>${line(cwd, 200)}</code>` : null,
+  mode ? html`mode ${line(mode, 40)}` : null,
+  html`asked ${when(askedAt)}`,
+  state === 'open' ? html`ends ${when(expiresAt)}` : null,
+]

@@ -1,0 +1,146 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { openDesk, personKey } from '../approvals/desk.ts'
+import { until } from '../support/until.ts'
+import { executablePath, isTooWide, openPage, stopBrowser, violationsIn } from './browser.ts'
+
+afterAll(stopBrowser)
+
+const hostile =
+  'npm run migrate -- --to 0042 \\\n  && psql "$DATABASE_URL"\r\n# safe\u202egnp.exe\u200b\u00a0\u{e0041}<b>bold</b>'
+const spelled = [
+  'npm run migrate -- --to 0042 \\',
+  '  && psql "$DATABASE_URL"⟨U+000D⟩',
+  '# safe⟨U+202E⟩gnp.exe⟨U+200B⟩⟨U+00A0⟩⟨U+E0041⟩<b>bold</b>',
+]
+const questions = [
+  {
+    question: 'Which database?',
+    header: 'Database',
+    options: [{ label: 'staging', description: 'A copy' }, { label: 'production' }],
+  },
+  {
+    question: 'Which tables?',
+    multiSelect: true,
+    options: [{ label: 'orders' }, { label: 'users' }, { label: 'logs' }],
+  },
+]
+const untilNew = 1_050
+
+describe.skipIf(executablePath === undefined)('a person who may approve', () => {
+  test('sees the command exactly and whole, allows it once, and no single key or early press does', async () => {
+    await using desk = await openDesk()
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    await page.getByText('Nothing waits for you.').waitFor()
+    const { body: asked } = await desk.ask({
+      input: { command: hostile, timeout: 5 },
+      reason: 'The schema test fails.',
+      cwd: '/home/anna/shop',
+      mode: 'default',
+    })
+    const entry = page.locator('.entry')
+    await page.locator('.lines [data-kind=approval]').waitFor()
+    await entry.getByText('It wants to run this command').waitFor()
+    const seen = await entry.innerText()
+    for (const text of [
+      '@donna on claude',
+      '/home/anna/shop',
+      'mode default',
+      '3 lines, 86 characters, shown whole.',
+      'The schema test fails.',
+      '"timeout": 5',
+      'ends in 9 min',
+    ])
+      expect(seen).toContain(text)
+    expect(await entry.locator('.exact').first().locator('li').allInnerTexts()).toEqual(spelled)
+    expect(await entry.locator('.exact b').count()).toBe(0)
+    expect(await violationsIn(page)).toEqual([])
+    // `a` only goes to the button.
+    await page.keyboard.press('a')
+    expect(await page.evaluate('document.activeElement.innerText')).toContain('Allow once')
+    const state = async () => (await desk.read(asked.approvalId)).body
+    expect((await state()).state).toBe('open')
+    await page.waitForTimeout(untilNew)
+    await page.keyboard.press('Enter')
+    await page.getByText('Allowed once: Bash.').waitFor()
+    expect(await state()).toMatchObject({ state: 'answered', decision: { answer: 'once', by: 'anna' } })
+
+    // The next one appears under the finger: a press that was on its way does nothing.
+    const { body: next } = await desk.ask({ input: { command: 'rm -rf /' } })
+    await entry.locator('.exact', { hasText: 'rm -rf /' }).waitFor()
+    await entry.getByRole('button', { name: 'Allow once' }).click()
+    await page.getByText('This has only just appeared.').waitFor()
+    expect((await desk.read(next.approvalId)).body.state).toBe('open')
+    expect(faults).toEqual([])
+  })
+
+  test('denies with a sentence, and answers questions by options and in words', async () => {
+    await using desk = await openDesk()
+    const { body: denied } = await desk.ask()
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    await page.locator('.entry').getByRole('button', { name: 'Deny…' }).waitFor()
+    await page.waitForTimeout(untilNew)
+    await page.keyboard.press('d')
+    await page.keyboard.type('Use the staging copy instead.')
+    expect(await violationsIn(page)).toEqual([])
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Denied: Bash.').waitFor()
+    const { body } = await desk.read(denied.approvalId)
+    expect(body.decision).toMatchObject({ answer: 'deny', message: 'Use the staging copy instead.', by: 'anna' })
+
+    const { body: asked } = await desk.ask({ kind: 'question', tool: 'AskUserQuestion', input: { questions } })
+    await page.getByRole('group', { name: 'Which database?' }).getByLabel('staging').check()
+    const tables = page.getByRole('group', { name: 'Which tables?' })
+    await tables.getByLabel('orders').check()
+    await tables.getByLabel('logs').check()
+    await tables.getByLabel('Or in your words').fill('and carts')
+    expect(await violationsIn(page)).toEqual([])
+    await page.waitForTimeout(untilNew)
+    await page.getByRole('button', { name: 'Send the answer' }).click()
+    await page.getByText('Your answer is sent.').waitFor()
+    const { body: answered } = await desk.read(asked.approvalId)
+    expect(answered.decision).toMatchObject({
+      answer: 'answer',
+      answers: { 'Which database?': 'staging', 'Which tables?': 'orders, logs, and carts' },
+    })
+    expect(faults).toEqual([])
+  })
+
+  test('is told who was first, and what is too long to be approved from here', async () => {
+    await using desk = await openDesk()
+    const ben = await personKey(desk.gateway, 'ben')
+    const { body: asked } = await desk.ask()
+    const { page, faults } = await openPage(desk.gateway, desk.anna, { viewport: { width: 360, height: 740 } })
+    await page.locator('.lines [data-kind=approval]').click()
+    await page.getByRole('button', { name: 'Allow once' }).waitFor()
+    await page.waitForTimeout(untilNew)
+    // The answer of the other one arrives before the page has heard of it.
+    await page.route('**/v1/needs', (route) => route.abort())
+    await desk.decide(asked.approvalId, { answer: 'deny', inputHash: asked.inputHash }, ben)
+    await page.getByRole('button', { name: 'Allow once' }).click()
+    await page.locator('#notes.bad', { hasText: 'ben' }).waitFor()
+    await page.unroute('**/v1/needs')
+    await page.getByText('denied by').waitFor()
+    expect(await page.locator('.entry').innerText()).toMatch(/denied by ben/)
+    expect(await isTooWide(page)).toBe(false)
+
+    const { body: long } = await desk.ask({ input: { command: 'x'.repeat(70_000) } })
+    await page.evaluate(`location.hash = '#/needs/${encodeURIComponent(long.approvalId)}'`)
+    await page.getByText('It is too long to be approved from here.').waitFor()
+    expect(await page.getByRole('button', { name: 'Allow once' }).count()).toBe(0)
+
+    // What one has not the right to decide, one still sees.
+    const { body: other } = await desk.ask({ tool: 'Edit', input: { file: 'a\u202eb', lines: ['x', 'y'] } })
+    const admin = await openPage(desk.gateway, desk.gateway.adminKey)
+    await admin.page.evaluate(`location.hash = '#/needs/${encodeURIComponent(other.approvalId)}'`)
+    await admin.page.getByText('rouse operator key add anna --approve').waitFor()
+    expect(await admin.page.locator('.exact').innerText()).toContain('"file": "a⟨U+202E⟩b"')
+    expect(await admin.page.getByRole('button', { name: 'Allow once' }).count()).toBe(0)
+    await desk.close(other.approvalId, { state: 'answered_there' })
+    await admin.page.getByText('It was answered where the harness runs').waitFor()
+    await until(
+      () => admin.page.locator('.rail .badge').innerText(),
+      (count) => count === '1',
+    )
+    expect([...faults, ...admin.faults]).toEqual([])
+  })
+})
