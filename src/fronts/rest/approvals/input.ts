@@ -7,7 +7,7 @@ import { address, count, line, oneOf, text } from '../fields.ts'
 const name = line(100).min(1)
 const conversationId = line(sizeLimits.id.max).min(1)
 /** As it came: a copy may lose members. */
-const input = z.custom<JsonObject>(isJsonObject, 'must be an object').meta({ type: 'object' })
+const input = z.unknown().refine(isJsonObject, 'must be an object').meta({ type: 'object' }) as z.ZodType<JsonObject>
 const message = text(2_000)
 /** The most that a harness waits, in seconds. */
 const waitMax = 24 * 3_600
