@@ -39,7 +39,7 @@ export const decisionInput = z.strictObject({
   answer: oneOf(approvalAnswers),
   message: message.optional(),
   answers: z.record(text(2_000), message).optional(),
-  inputHash: z.string().regex(/^[0-9a-f]{64}$/, 'is the inputHash of what you have read: 64 hexadecimal digits'),
+  inputHash: line(64).min(1),
 })
 
 export const closeInput = z
