@@ -7,8 +7,8 @@ import {
   noteTaken,
   requireApproval,
   settleApprovals,
-  waitForApproval,
 } from '../../../approvals/approvals.ts'
+import { waitForApproval } from '../../../approvals/closing.ts'
 import { revoked } from '../../../identity/open-calls.ts'
 import { readBoundedPage } from '../../../lib/bounded-page.ts'
 import { sizeLimits } from '../../../limits.ts'
@@ -72,7 +72,7 @@ export const approvalRoutes = [
       using openCall = context.openCalls.open(caller, 'blockingCalls')
       const signal = untilGone(context.stopping, openCall.signal)
       slot.release()
-      const last = await waitForApproval(context.approvals, caller, found, { timeoutMs: waitSeconds * 1000, signal })
+      const last = await waitForApproval(context.approvals, found, { timeoutMs: waitSeconds * 1000, signal })
       if (openCall.signal.aborted) throw revoked()
       return viewOf(context, last)
     },
