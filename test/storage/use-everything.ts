@@ -30,7 +30,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await useLists(gateway, [donna, mike], task.id)
   await useMail(gateway, donna.key, mike.key)
   await useFollowers(gateway, mike.key)
-  await useApprovals(gateway, mike)
+  await useApprovals(gateway, await gateway.addAgent('asker'))
   await useSessions(gateway, donna, mike)
   await useStream(gateway, donna, mike)
   await useClaims(gateway, donna, mike)
@@ -243,7 +243,7 @@ async function useApprovals(gateway: TestGateway, agent: TestAgent): Promise<voi
   const person = { role: 'manager', label: 'anna', approve: true }
   const { operatorKey: key } = (await gateway.call('POST', '/v1/operator-keys', person)).body
   const { approvalId, inputHash } = await ask()
-  for (const query of ['', '?state=open', '?state=answered', '?conversationId=c-1', '?agent=@mike']) {
+  for (const query of ['', '?state=open', '?state=answered', '?conversationId=c-1', '?agent=@asker']) {
     for (const as of [agent.key, key]) await gateway.call('GET', `/v1/approvals${query}`, undefined, { key: as })
   }
   for (const as of [agent.key, key]) await gateway.call('GET', '/v1/needs', undefined, { key: as })
