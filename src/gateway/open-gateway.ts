@@ -16,7 +16,6 @@ import { createFront } from '../fronts/front.ts'
 import { openMcpParts } from '../fronts/mcp/http/open-parts.ts'
 import { advertisedGrpc, openPorts } from '../fronts/ports.ts'
 import { ReadinessProbe } from '../fronts/readiness.ts'
-import { readTellable } from '../fronts/rest/needs/collect.ts'
 import { keySweep } from '../identity/end-expired-keys.ts'
 import { KeyUse } from '../identity/key-use.ts'
 import { OpenCallCheck } from '../identity/open-call-check.ts'
@@ -28,9 +27,8 @@ import { noteRestore } from '../log/restored.ts'
 import { openMailArchive } from '../mailbox/archive.ts'
 import { idleSessionSweep } from '../mcp-sessions/mcp-sessions.ts'
 import { Metrics } from '../metrics/metrics.ts'
-import { needSweep } from '../needs/need-sweep.ts'
 import { recoverySweep } from '../recovery/check.ts'
-import { type Caller, operator, operatorOf } from '../registry/callers/caller.ts'
+import { type Caller, operator } from '../registry/callers/caller.ts'
 import { removeUnended } from '../registry/idempotency-store.ts'
 import { defaultProject, ensureProject, requireProject } from '../registry/projects/project-store.ts'
 import { removedRowsSweep } from '../registry/subscriptions/removed-rows.ts'
@@ -53,7 +51,7 @@ import { openDelivery } from './delivery.ts'
 import { openFeatures } from './features.ts'
 import { keySweepsOf, openKeys, requirePrivateDirectory } from './key-ring.ts'
 import { openMetricsPage } from './metrics-page.ts'
-import { openPush } from './open-push.ts'
+import { openNeeds } from './open-needs.ts'
 import { openOutbound, openSpans, openVerifier } from './outside.ts'
 import { retentionSweep } from './retention.ts'
 import { openSweepers } from './sweepers.ts'
@@ -139,7 +137,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   const features = openFeatures(config, { ...delivery, secrets, checkUrl, silenceUntil }, undo)
   const { tasks, sessions } = features
 
-  const push = openPush(config, { db, clock, log, outbound, secrets, publicUrl }, undo)
+  const needs = openNeeds(config, { ...core, outbound, secrets, publicUrl }, undo)
 
   // callers
   const { bodyMax } = config
@@ -150,6 +148,10 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   undo.defer(() => openCalls[Symbol.dispose]())
   const openCallCheck = undo.use(new OpenCallCheck(core, openCalls))
   cluster.on({ revoked: (ids) => openCallCheck.endIfRevoked(ids), missed: () => openCallCheck.checkNow() })
+  const adminKeyEnded = (): void => {
+    openCalls.interrupt([operator.keyId])
+    needs.endDevices(operator.keyId)
+  }
   const revoked = (ids: readonly string[]): void => {
     openCalls.end(ids)
     cluster.notifyRevoked(ids)
@@ -174,7 +176,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   const context = {
     ...tasks,
     ...features,
-    push: push?.room,
+    push: needs.push,
     readFigures: createReadFigures({ db, clock }),
     cards,
     openCatalog: new RevisionCache<AiCatalog>({ entriesMax: 1, weightMax: 1, weigh: () => 1 }),
@@ -215,7 +217,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
     mcp.sweep,
     openCallCheck.sweep,
     trimSweep({ ...core, kept: engine.kept }),
-    ...keySweepsOf(keys, signer, () => openCalls.interrupt([operator.keyId])),
+    ...keySweepsOf(keys, signer, adminKeyEnded),
     // Commands write the records of a shared store themselves.
     ...(databaseUrl === undefined ? [localActSweep(db, resolve(config.dataDir))] : []),
   ]
@@ -228,7 +230,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
     missedEdgeSweep({ ...core, changed }),
     probeSweep({ ...core, channels: delivery.channels, random, changed }),
     recoverySweep({ ...features.recovery, steady: world.steady, isClockRight, isOverloaded }),
-    needSweep({ ...core, push, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: operatorOf(id) }) }),
+    needs.sweep,
     lapseSweep({ ...core, changed, silenceUntil }),
     delivery.controlMessages,
     removedRowsSweep(core),

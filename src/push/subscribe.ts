@@ -55,7 +55,7 @@ export async function addDevice(room: PushRoom, caller: Caller, input: DeviceInp
 export async function endDevice({ db }: Pick<PushRoom, 'db'>, { keyId }: Caller, id: string): Promise<void> {
   if (await db.transaction((tx) => removeDevice(tx, id, keyId))) return
   throw new Problem('not-found', {
-    detail: `This key has added no browser with the id ${id}. GET /v1/push lists them.`,
+    detail: `This key has added no browser with the id ${id}.`,
   })
 }
 
@@ -64,7 +64,7 @@ const invalid = (field: string, rule: string) => new Problem('invalid-request', 
 function requireRoom(of: string, taken: number, max: number): void {
   if (taken < max) return
   throw new Problem('limit-exceeded', {
-    detail: `This ${of} has ${taken} browsers that take notifications, and may have no more. Remove one: DELETE /v1/push/subscriptions/{id}.`,
+    detail: `This ${of} has ${taken} browsers that take notifications, and may have no more. Remove one that is not used.`,
     extra: { max },
   })
 }

@@ -60,6 +60,13 @@ const changes: { readonly [Route in RestRoute]?: Change } = {
   // An id is for the key that has it: of an agent's keys too, any other gets what an unknown id gets.
   'GET /v1/followers/:id': { of: 'wake', answers: 404 },
   'DELETE /v1/followers/:id': { of: 'wake', answers: 404 },
+  // While an operator has a browser, the log has what waits for a person.
+  'POST /v1/push/subscriptions': {
+    body: { ...samples['POST /v1/push/subscriptions'].body, endpoint: 'https://10.0.0.1/' },
+    answers: 422,
+  },
+  // Of another operator too, an id is for the key that has it.
+  'DELETE /v1/push/subscriptions/:id': { of: 'turn', answers: 404 },
   'POST /v1/permissions': { body: { grantor: ':handle', grantee: ':other', scope: 'CAN_REPLY_TO' } },
   'POST /v1/claims/handoff': { body: { ref: ':spareClaim', to: ':other' } },
   'POST /v1/tokens/revoke': { body: { token: ':token' } },

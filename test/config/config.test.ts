@@ -27,6 +27,7 @@ test('an empty environment is the default configuration', () => {
     mail: { perMinute: 300, stormTurns: 60, stormMessages: 600 },
     a2a: { blockingTimeoutMs: 55_000 },
     mcpEvents: { isOn: true, codes: 'draft', allowsHttp: false },
+    push: true,
     metrics: 'key',
     otlpEndpoint: undefined,
     logLevel: 'info',

@@ -14,6 +14,7 @@ const volatile: readonly { name: string; pattern: RegExp }[] = [
   { name: 'signature', pattern: /(?<=v1,)[A-Za-z0-9+/]{43}=/ },
   { name: 'hex-signature', pattern: /\b[0-9a-f]{64}\b/ },
   { name: 'hash', pattern: /(?<=["#])[A-Za-z0-9_-]{43}(?=\\?")/ },
+  { name: 'vapid-key', pattern: /(?<="publicKey": ")[A-Za-z0-9_-]{87}/ },
   // The name of a subscription in the ids of the events of an MCP session's stream.
   { name: 'subscription', pattern: /(?<=\.)[0-9a-f]{12}(?=-[0-9a-z])/ },
   { name: 'version', pattern: /(?<=(?:"title": "Rouse"|"ready"),\s+"version": ")[^"]+/ },

@@ -69,6 +69,16 @@ export const taskCases = together<
       await done(gateway, ask('POST', `/v1/tasks/${id}/transitions`, ask7, donna))
       return plain('GET /v1/needs')
     }),
+    rest('web-push/subscribe', 'A browser of an operator takes notifications of what stops work.', () =>
+      plain('POST /v1/push/subscriptions'),
+    ),
+    rest('web-push/read', 'The key of the gateway for a browser, and the browsers that this key has added.', () =>
+      plain('GET /v1/push'),
+    ),
+    rest('web-push/unsubscribe', 'A browser takes no more notifications.', async ({ gateway }) => {
+      const { subscriptions } = (await gateway.call('GET', '/v1/push')).body
+      return plain('DELETE /v1/push/subscriptions/:id', undefined, { turn: subscriptions[0].subscriptionId })
+    }),
     rest('needs/snooze', 'It is put off for all operators of the project.', async ({ gateway, clock }) => {
       const { needs } = (await gateway.call('GET', '/v1/needs')).body
       const later = new Date(clock.now() + 3_600_000).toISOString()
@@ -175,6 +185,9 @@ export const subscriptionCases = together<SubscribedScene>(
       plain('DELETE /v1/wake-subscriptions/:id', donna, ids),
     ),
     rest('deliveries/list', 'What was sent to all receivers, the newest first.', () => plain('GET /v1/deliveries')),
+    rest('figures/read', 'The wakes of the last minutes, and the time from the event to the acknowledgement.', () =>
+      plain('GET /v1/figures'),
+    ),
   ],
 )
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { startPushService } from '../support/push-service.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { until } from '../support/until.ts'
 import { startTwo } from './two-gateways.ts'
 
 test('what waits for a person is told once by two gateways, and is put off at both', async () => {
@@ -20,4 +22,26 @@ test('what waits for a person is told once by two gateways, and is put off at bo
   const { body: second } = await write('And this?')
   const wakes = await watch.waitFor(2)
   expect(wakes.map(({ body: { payload } }) => payload.need)).toEqual([first.messageId, second.messageId])
+})
+
+test('two gateways send what stops work to a browser once', async () => {
+  await using two = await startTwo()
+  await using service = await startPushService()
+  const { a, b } = two
+  const donna = await a.addAgent('donna')
+  expect(await b.call('POST', '/v1/push/subscriptions', service.device('phone'))).toMatchObject({ status: 201 })
+  const ask = async (subject: string) => {
+    const { id } = await b.send(donna.handle, subject)
+    await b.move(donna, id, 'input-required', { message: 'Where?' })
+  }
+  await ask('First')
+  const received = (count: number) =>
+    until(
+      () => service.received.map(({ notification }) => notification.subject),
+      (subjects) => subjects.length >= count,
+      60_000,
+    )
+  await received(1)
+  await ask('Second')
+  expect(await received(2)).toEqual(['First', 'Second'])
 })

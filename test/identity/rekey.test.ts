@@ -55,6 +55,7 @@ test('everything is sealed with the newest key; with only that key wakes are sig
   const task = await sendWithPush(first, lola, pushes.url)
   await pushes.waitFor(1)
   await wakes.waitFor(1)
+  const { body: webPush } = await first.call('GET', '/v1/push')
   await first.stop()
 
   const { code, report, stderr } = await rekey(directory.path, { ROUSE_ENCRYPTION_KEY: `${after} ${before}` })
@@ -68,6 +69,7 @@ test('everything is sealed with the newest key; with only that key wakes are sig
   expect(await sealedWith(directory.path)).toEqual([idOf(after)])
 
   await using second = await start(after)
+  expect((await second.call('GET', '/v1/push')).body.publicKey).toBe(webPush.publicKey)
   await second.move(donna, task.id, 'working')
   const wake = (await wakes.waitFor(2))[1]!
   const hmac = (key: string) => createHmac('sha256', key).update(wake.raw).digest('hex')

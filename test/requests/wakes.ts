@@ -66,7 +66,7 @@ export const wakeSamples = {
     },
   },
 
-  'GET /v1/figures': { moreQuery: { minutes: '10' } },
+  'GET /v1/figures': { query: { minutes: '5' } },
 
   'GET /v1/wake-stream': {
     query: { subscription: ':reader', capabilities: 'append-only' },

@@ -98,7 +98,7 @@ const calls: readonly (readonly [tool: string, input: JsonObject])[] = [
 
 /** Calls of the tools for operators, in a project that has an agent with the alias `@mallory`, and nothing of mallory's. */
 const operatorCalls: readonly (readonly [tool: string, input: JsonObject])[] = [
-  ['needs_read', { kind: 'input' }],
+  ['needs_read', { kind: 'input', urgency: 'stops' }],
   ['needs_read', { agent: '@mallory', pageToken: '' }],
   ['agents_read', { limit: 5, pageToken: '@a' }],
   ['tasks_read', { state: 'working', role: 'originator', pageSize: 5, pageToken: position }],
