@@ -40,6 +40,8 @@ export const problems = {
   'rotation-too-soon': { status: 409, title: 'Three former keys of the subscription still sign' },
   'stale-epoch': { status: 409, title: 'The order of recovery is over' },
   'gate-closed': { status: 409, title: 'The gate of recovery is closed' },
+  'approval-answered': { status: 409, title: 'The approval is not open any more' },
+  'approval-changed': { status: 409, title: 'The harness asks something else' },
   'watermark-ahead': { status: 409, title: 'The watermark is ahead of the log' },
   'watermark-expired': { status: 410, title: 'The log no longer has the events after the watermark' },
   'payload-too-large': { status: 413, title: 'The body is too large' },

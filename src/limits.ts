@@ -44,6 +44,11 @@ export const sizeLimits = {
   items: limit(100, 'items', 'entries of a list in a request, where no other limit is named'),
   parts: limit(1_000, 'items', 'parts of a message or an artifact chunk'),
   metadata: limit(64 * KiB, 'bytes', 'metadata of a message or a request, and the payload of a mail'),
+  approvalInput: limit(
+    64 * KiB,
+    'bytes',
+    'the input of an approval as JSON; a larger one is not kept, and can be approved in the harness alone',
+  ),
   settings: limit(4 * KiB, 'bytes', 'filters of a wake subscription, and capabilities of a session, as JSON'),
   description: limit(
     32 * KiB,
@@ -146,6 +151,7 @@ export const projectLimits = {
   unreadBytes: limit(64 * MiB, 'bytes', 'answers and stream events that clients have not read'),
   subscriptions: limit(500, 'items', 'wake subscriptions of an agent'),
   keys: limit(100, 'items', 'API keys of an agent'),
+  approvals: limit(100, 'items', 'open approvals of an agent'),
   owned: limit(1_000, 'items', 'claims, granted permissions and push notification configs, each kind for itself'),
   bytesStored: limit(1 * GiB, 'bytes', 'messages, mail and artifacts that are stored'),
   agents: limit(2_000, 'items', 'agents of a project'),

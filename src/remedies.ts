@@ -59,6 +59,11 @@ export const remedies = {
     cli: 'Use a key with that scope, or make one: `rouse agent key add <handle> --scope <list>`.',
     tool: 'Use a key with that scope, or ask your user for one.',
   },
+  'use-key-of-person': {
+    http: 'An admin makes one for a person: POST /v1/operator-keys {"role": "manager", "label": "anna", "approve": true}.',
+    cli: 'An admin makes one for a person: `rouse operator key add --role manager --label anna --approve`.',
+    tool: 'Only a person may do that, with a key of their own. Ask your user.',
+  },
   'use-key-of-project': {
     http: 'If it is private, send a key of its project: Authorization: Bearer rk_…',
     cli: 'If it is private, use a key of its project.',

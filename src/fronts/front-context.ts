@@ -4,6 +4,7 @@ import type { AiCatalog } from '../agent-card/ai-catalog.ts'
 import type { CardDocuments } from '../agent-card/documents.ts'
 import type { RevisionCache } from '../agent-card/revision-cache.ts'
 import type { CardSigner } from '../agent-card/signing.ts'
+import type { ApprovalContext } from '../approvals/approvals.ts'
 import type { Audit } from '../audit/audit.ts'
 import type { ClaimContext } from '../claims/context.ts'
 import type { FollowingContext } from '../following/follow.ts'
@@ -33,6 +34,7 @@ export interface MetricsPage {
 /** All protocols work with this: the features, and what admits and records each call. */
 export interface FrontContext extends TaskContext, AuthContext {
   // features
+  readonly approvals: ApprovalContext
   readonly claims: ClaimContext
   readonly mail: MailContext
   readonly mailWaits: MailWaits

@@ -51,6 +51,7 @@ export function openFeatures(
   const tasks = { ...core, notifier, recordMail, secrets, checkUrl, usage, repeats, sends }
   return {
     tasks,
+    approvals: { ...core, notifier },
     following: { ...tasks, followerWaits: new MailWaits(mail, lookForFollower) },
     mail,
     mailWaits: new MailWaits(mail),

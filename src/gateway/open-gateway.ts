@@ -6,6 +6,7 @@ import type { AiCatalog } from '../agent-card/ai-catalog.ts'
 import { CardDocuments } from '../agent-card/documents.ts'
 import { createLiveSigner } from '../agent-card/live-signer.ts'
 import { RevisionCache } from '../agent-card/revision-cache.ts'
+import { approvalSweep } from '../approvals/approvals.ts'
 import { Audit } from '../audit/audit.ts'
 import { localActSweep } from '../audit/local-acts.ts'
 import { openCluster } from '../cluster/cluster.ts'
@@ -214,6 +215,7 @@ export async function openGateway(config: Config, world: World): Promise<OpenGat
   ]
   const shared = [
     expirySweep(tasks),
+    approvalSweep(features.approvals),
     silenceSweep(sessions),
     keySweep({ ...core, revoked, sessions }),
     idleSessionSweep(mcp.sessions),

@@ -1,4 +1,5 @@
 import { giveBackUsage } from '../admission/usage-store.ts'
+import { pruneApprovals } from '../approvals/approval-store.ts'
 import { pruneAudit } from '../audit/audit-store.ts'
 import { followerKeptMs } from '../following/view.ts'
 import type { Sweep } from '../lib/sweeper.ts'
@@ -51,13 +52,14 @@ const prunes: Readonly<Record<string, Prune>> = {
   // It also prunes the counters of mail, even if mail is kept for ever.
   messages: (db, now, { messagesMs, archive }, signal) => pruneMessages(db, now, messagesMs, signal, archive),
   audit: olderThan('auditMs', pruneAudit),
+  approvals: olderThan('auditMs', pruneApprovals),
   // These have a fixed lifetime of their own.
   idempotencyKeys: (db, now, _retention, signal) => pruneIdempotencyKeys(db, now, signal, giveBackUsage),
   signInCodes: removeExpiredCodes,
   followers: (db, now, _retention, signal) => pruneFollowers(db, now - followerKeptMs, signal),
 }
 
-/** Removes events, held events, deliveries, turns, mail, audit records, idempotency keys, sign-in codes and followers after their retention. */
+/** Removes events, held events, deliveries, turns, mail, audit records, approvals, idempotency keys, sign-in codes and followers after their retention. */
 export function retentionSweep({ db, clock, log }: Base, retention: Retention): Sweep {
   return {
     name: 'retention',

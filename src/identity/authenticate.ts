@@ -9,7 +9,7 @@ import type { AdminKey } from '../security/admin-key.ts'
 import { looksLikeJwt } from '../security/jwt-claims.ts'
 import { hashSecret } from '../security/secret.ts'
 import type { Database, Reader } from '../storage/database.ts'
-import { operatorRoles, parseScopes } from '../words/callers.ts'
+import { parseScopes, scopesOf } from '../words/callers.ts'
 import { type OpenCalls, revoked } from './open-calls.ts'
 import { callerOfToken, type TokenVerifier } from './token-caller.ts'
 
@@ -89,13 +89,14 @@ async function callerOfKey(db: Reader, key: string): Promise<Caller | undefined>
 async function callerOfOperatorKey(db: Reader, key: string): Promise<Caller | undefined> {
   const holder = await findOperatorKey(db, hashSecret(key))
   if (!holder) return undefined
-  const { id: keyId, role, projects, expiresAt } = holder
+  const { id: keyId, label, role, projects, approves, expiresAt } = holder
   return {
     ...operator,
     keyId,
     role,
-    scopes: operatorRoles[role],
+    scopes: scopesOf(role, approves),
     projectId: projects?.[0] ?? defaultProject,
+    ...(label === null ? {} : { name: label }),
     ...(projects === null ? {} : { projects }),
     ...(expiresAt === null ? {} : { expiresAt }),
   }

@@ -22,7 +22,10 @@ interface OperatorKeyInput {
   readonly role: OperatorRole
   /** Absent: every project. */
   readonly projects?: readonly string[] | undefined
+  /** The name of its person. */
   readonly label?: string | null | undefined
+  /** True: it has the scope `approve`, for the person of its label. */
+  readonly approve?: boolean | undefined
   /** ms since the epoch */
   readonly expiresAt?: number | undefined
 }
@@ -38,6 +41,7 @@ export function addOperatorKey(
 ): Promise<{ id: string; operatorKey: string; expiresAt: number | null }> {
   requireAdmin(caller, 'make operator keys')
   requireReach(input)
+  requirePerson(input)
   return context.db.transaction(async (tx) => {
     const projects =
       input.projects === undefined ? null : [...new Set(input.projects.map((id) => parseProject(id, 'projects')))]
@@ -48,6 +52,7 @@ export function addOperatorKey(
       label: input.label ?? null,
       role: input.role,
       projects,
+      approves: input.approve ?? false,
       expiresAt,
       createdByKey: caller.keyId,
     })
@@ -82,6 +87,23 @@ export function removeOperatorKey(
     const minted = key && options.minted ? await revokeMintedBy(context, tx, id, caller) : 0
     if (isLive || minted > 0) return
     throw new Problem('key-not-found', { detail: `No live operator key "${id}".`, remedy: 'list-operator-keys' })
+  })
+}
+
+/** Who approves has a name, and may do more than read. */
+function requirePerson({ role, label, approve }: OperatorKeyInput): void {
+  if (!approve) return
+  if (role === 'viewer') {
+    throw new Problem('invalid-request', {
+      field: 'approve',
+      detail: 'approve: a viewer only reads.',
+      remedy: 'use-manager',
+    })
+  }
+  if (label) return
+  throw new Problem('invalid-request', {
+    field: 'label',
+    detail: 'label: is required with approve. It is the name of the person who decides, e.g. anna.',
   })
 }
 

@@ -1,3 +1,4 @@
+import { deleteApprovalsOf } from '../approvals/approval-store.ts'
 import type { NewEvent } from '../log/event.ts'
 import { deleteMcpSessionsOf } from '../mcp-sessions/mcp-session-store.ts'
 import type { Agent } from '../registry/agents/agent.ts'
@@ -106,6 +107,7 @@ async function deleteWithAll(
   await deleteRecoveryOf(tx, agent.id)
   await deleteTurnsOf(tx, agent.id)
   await deleteFollowersOf(tx, agent.id)
+  await deleteApprovalsOf(tx, agent.id)
   await deleteGateOf(tx, agent.projectId, agent.id)
   await deletePermissionsOf(tx, agent.id)
   await deleteApiKeys(tx, agent.id)

@@ -1,3 +1,4 @@
+import { isOneLine } from '../lib/words.ts'
 import { nameOf } from '../registry/agents/agents.ts'
 import { type Caller, operator } from '../registry/callers/caller.ts'
 import { isTokenRevoked } from '../registry/callers/revoked-token-store.ts'
@@ -8,7 +9,7 @@ import type { JwtIssuer } from '../security/jwt-issuers.ts'
 import type { VerifiedToken, VerifyOptions } from '../security/jwt-verifier.ts'
 import type { Reader } from '../storage/database.ts'
 import { p, sql, statement } from '../storage/statement.ts'
-import { type OperatorRole, operatorRoleNames, operatorRoles, type Scope, scopes } from '../words/callers.ts'
+import { type AgentScope, agentScopes, type OperatorRole, operatorRoleNames, scopesOf } from '../words/callers.ts'
 import type { WakePolicy } from '../words/policies.ts'
 
 export interface TokenVerifier {
@@ -18,8 +19,17 @@ export interface TokenVerifier {
 
 /** The caller that a token names. Whether there is such an agent is not known yet. */
 type TokenSubject =
-  | { readonly kind: 'agent'; readonly project: string; readonly name: string; readonly scopes: readonly Scope[] }
-  | { readonly kind: 'operator'; readonly role: OperatorRole; readonly projects: readonly string[] | undefined }
+  | { readonly kind: 'agent'; readonly project: string; readonly name: string; readonly scopes: readonly AgentScope[] }
+  | OperatorSubject
+
+interface OperatorSubject {
+  readonly kind: 'operator'
+  readonly role: OperatorRole
+  readonly projects: readonly string[] | undefined
+  /** The name of its person; undefined: the token names none. */
+  readonly person: string | undefined
+  readonly approves: boolean
+}
 
 const agentOf = statement<
   { projectId: string; name: string; tokenId: string },
@@ -57,9 +67,13 @@ async function holderOf(db: Reader, verified: VerifiedToken | undefined): Promis
   const { keyId, expiresAt } = verified
   if (subject.kind === 'operator') {
     const isRevoked = await isTokenRevoked(db, keyId)
-    const { role, projects } = subject
+    const { role, projects, person, approves } = subject
+    const named = person === undefined ? {} : { name: person }
     const reach = projects === undefined ? {} : { projects, projectId: projects[0] ?? defaultProject }
-    return { caller: { ...operator, keyId, expiresAt, role, scopes: operatorRoles[role], ...reach }, isRevoked }
+    return {
+      caller: { ...operator, keyId, expiresAt, role, scopes: scopesOf(role, approves), ...named, ...reach },
+      isRevoked,
+    }
   }
   const { project: projectId, name } = subject
   const agent = await db.get(agentOf, { projectId, name, tokenId: keyId })
@@ -93,17 +107,26 @@ function subjectOf({ issuer, claims }: Pick<VerifiedToken, 'issuer' | 'claims'>)
   if (nameOf(handle) !== handle) return undefined
   const claimed = names.scopes === undefined ? undefined : wordsOf(claimOf(claims, names.scopes))
   // A key that a token makes would outlive the token. So `mint` is given only if the token names it.
-  const granted = scopes.filter((scope) => (claimed === undefined ? scope !== 'mint' : claimed.includes(scope)))
+  const granted = agentScopes.filter((scope) => (claimed === undefined ? scope !== 'mint' : claimed.includes(scope)))
   return { kind: 'agent', project, name: handle, scopes: granted }
 }
 
 /** If the entry names a claim and the token lacks it, the token has no project; it does not have all of them. */
 function operatorOf(issuer: JwtIssuer, role: OperatorRole, claims: object): TokenSubject | undefined {
-  if (role === 'admin') return issuer.projects === '*' ? { kind: 'operator', role, projects: undefined } : undefined
+  const named = { kind: 'operator', role, ...personOf(issuer, claims) } as const
+  if (role === 'admin') return issuer.projects === '*' ? { ...named, projects: undefined } : undefined
   const name = issuer.claims.projects
   const claimed = name === undefined ? undefined : wordsOf(claimOf(claims, name))
   const reach = issuer.projects === '*' ? claimed : (claimed ?? issuer.projects).filter((one) => speaksFor(issuer, one))
-  return reach?.length === 0 ? undefined : { kind: 'operator', role, projects: reach }
+  return reach?.length === 0 ? undefined : { ...named, projects: reach }
+}
+
+/** A token approves only if it names that scope and its person. */
+function personOf({ claims: names }: JwtIssuer, claims: object): Pick<OperatorSubject, 'person' | 'approves'> {
+  const said = names.name === undefined ? undefined : claimOf(claims, names.name)
+  const person = typeof said === 'string' && said.length <= 100 && /\S/.test(said) && isOneLine(said) ? said : undefined
+  const claimed = names.scopes === undefined ? [] : wordsOf(claimOf(claims, names.scopes))
+  return { person, approves: person !== undefined && claimed.includes('approve') }
 }
 
 function soleProject({ projects }: JwtIssuer): string {

@@ -33,6 +33,7 @@ const issuer = z.strictObject({
       role: name.optional(),
       projects: name.optional(),
       scopes: name.optional(),
+      name: name.optional(),
     })
     .optional(),
   projects: z.union([z.literal('*'), z.array(name).min(1).max(100)]).optional(),
@@ -59,6 +60,8 @@ export interface JwtIssuer {
     readonly projects?: string | undefined
     /** The scopes of the token. */
     readonly scopes?: string | undefined
+    /** The name of the person that an operator is. */
+    readonly name?: string | undefined
   }
   /** The projects for which the issuer is accepted. `*`: all of them; only such an issuer can make admins. */
   readonly projects: readonly string[] | '*'

@@ -38,6 +38,8 @@ export const waitedInstants = {
   'recovery.deadline_at': 24 * 3_600_000 + differenceMs,
   'recovery.pulsed_at': differenceMs,
   'recovery.bridge_at': differenceMs,
+  // The longest time that a harness waits for a person.
+  'approval.expires_at': 24 * 3_600_000 + differenceMs,
   'follower.polled_at': differenceMs,
   // A held poll, and the time until the next one.
   'follower.held_until': 70_000,

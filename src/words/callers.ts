@@ -2,26 +2,29 @@
 export const operatorIdentity = '@operator'
 
 /**
- * The scopes of a key, in the order of power. `read`: reads and streams. `send`: mail, A2A sends, cancels. `work`: the work of a harness:
+ * The scopes of an agent's key, in the order of power. `read`: reads and streams. `send`: mail, A2A sends, cancels. `work`: the work of a harness:
  * sessions, presence, task transitions, artifacts, mail status, claims. `manage`: subscriptions, push configs, permissions, the agent's own
  * description. `mint`: keys.
  */
-export const scopes = ['read', 'send', 'work', 'manage', 'mint'] as const
+export const agentScopes = ['read', 'send', 'work', 'manage', 'mint'] as const
+/** `approve`: answers what harnesses ask their person. Only an operator key that names a person has it, and no role includes it. Source: D52. */
+export const scopes = [...agentScopes, 'approve'] as const
 export type Scope = (typeof scopes)[number]
+export type AgentScope = (typeof agentScopes)[number]
 
-/** Parses scopes that are separated by spaces. Returns them in the order of the table, without unknown words. */
-export function parseScopes(text: string): readonly Scope[] {
+/** Parses the scopes of an agent, which are separated by spaces. Returns them in the order of the table, without other words. */
+export function parseScopes(text: string): readonly AgentScope[] {
   const known = parsed.get(text)
   if (known) return known
   const words = new Set(text.split(' '))
-  const found = scopes.filter((scope) => words.has(scope))
+  const found = agentScopes.filter((scope) => words.has(scope))
   if (parsed.size < parsedMax) parsed.set(text, found)
   return found
 }
 
 /** A cache: there are few different texts, and every request parses one. */
-const parsed = new Map<string, readonly Scope[]>()
-const parsedMax = 2 ** scopes.length
+const parsed = new Map<string, readonly AgentScope[]>()
+const parsedMax = 2 ** agentScopes.length
 
 /**
  * The roles of operators and their scopes. `admin`: everything in all projects. `manager`: everything in its own projects, but it
@@ -32,6 +35,10 @@ export const operatorRoles = {
   manager: ['read', 'send', 'work', 'manage', 'mint'],
   viewer: ['read'],
 } as const satisfies Record<string, readonly Scope[]>
+
+/** The scopes of an operator. `approves`: it may answer what harnesses ask. A viewer never may. */
+export const scopesOf = (role: OperatorRole, approves: boolean): readonly Scope[] =>
+  approves && role !== 'viewer' ? [...operatorRoles[role], 'approve'] : operatorRoles[role]
 
 export type OperatorRole = keyof typeof operatorRoles
 export const operatorRoleNames = Object.keys(operatorRoles) as OperatorRole[]

@@ -67,6 +67,8 @@ export const eventTypes = {
   'recovery.parked': 'RECOVERY_CHANGED',
   'recovery.unparked': 'RECOVERY_CHANGED',
   'gate.changed': 'GATE_CHANGED',
+  'approval.asked': null,
+  'approval.closed': null,
   'need.raised': 'NEED_CHANGED',
   'need.cleared': 'NEED_CHANGED',
 } as const satisfies Record<string, Trigger | null>

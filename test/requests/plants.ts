@@ -29,6 +29,16 @@ const mail = ({ handle, text }: Stage) => ({ to: handle, subject: text, body: te
 const subscription = (more: (stage: Stage) => object) =>
   made('asOwner', 'subscriptionId', '/v1/wake-subscriptions', more)
 
+/** What a harness asks a person. */
+export const approvalAsked = {
+  harness: 'claude',
+  conversationId: 'c-1',
+  kind: 'permission',
+  tool: 'Bash',
+  input: { command: 'npm test' },
+  expiresInSeconds: 600,
+} as const
+
 /** Makes the thing that a word stands for, and resolves with its id. */
 export const plants = {
   handle: async ({ handle }: Stage) => handle,
@@ -55,6 +65,7 @@ export const plants = {
     await asOwner('POST', '/v1/claims', { ref })
     return ref
   },
+  approval: made('asOwner', 'approvalId', '/v1/approvals', () => ({ ...approvalAsked, nonce: crypto.randomUUID() })),
   async follower(stage: Stage) {
     const { followerId } = await stage.asOwner('POST', '/v1/followers', { taskId: await plants.task(stage) })
     return String(followerId)
@@ -85,6 +96,7 @@ export const fresh = {
   newHandle: next('new'),
   newAlias: next('alias'),
   newRef: next('ref-'),
+  newNonce: next('nonce-'),
   newProject: next('made'),
   later: () => new Date(Date.now() + 3_600_000).toISOString(),
   /** The page after what was made at 1 and is named x. */

@@ -1,4 +1,6 @@
+import { keptInput } from '../../src/approvals/approval.ts'
 import { settingDefaults } from '../../src/registry/recovery/gate.ts'
+import { approvalAsked } from './plants.ts'
 import type { Samples } from './sample.ts'
 
 const instant = '2026-01-01T00:00:00.000Z'
@@ -62,6 +64,24 @@ export const recoverySamples = {
       proof: 'p',
       backlog: 'skip',
     },
+  },
+  'POST /v1/approvals': {
+    body: { ...approvalAsked, nonce: ':newNonce' },
+    more: { reason: 'r', cwd: '/work', mode: 'default' },
+  },
+  'GET /v1/approvals': {
+    moreQuery: { agent: '@:handle', limit: '5', pageToken: '', state: 'open', conversationId: 'c-1' },
+  },
+  'GET /v1/approvals/:id': { of: 'approval', moreQuery: { waitSeconds: '1' } },
+  'POST /v1/approvals/:id/decision': {
+    of: 'spareApproval',
+    body: { answer: 'deny', inputHash: keptInput(approvalAsked).inputHash },
+    more: { message: 'No.', answers: {} },
+  },
+  'POST /v1/approvals/:id/close': { of: 'spareApproval', body: { state: 'withdrawn' } },
+  'POST /v1/approvals/settle': {
+    body: { harness: 'claude', conversationId: 'c-1' },
+    more: { tool: 'Bash', input: { command: 'npm test' } },
   },
   'POST /v1/followers': { body: {}, more: { taskId: ':task' } },
   'GET /v1/followers': { moreQuery: { agent: '@:handle', limit: '5', pageToken: '' } },

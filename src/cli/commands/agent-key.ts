@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { bareHandle } from '../../client/gateway-client.ts'
 import type { Io } from '../../client/io.ts'
 import { paint, plain } from '../../client/terminal-text.ts'
-import type { Scope } from '../../words/callers.ts'
+import type { AgentScope } from '../../words/callers.ts'
 import { ownIds } from '../ids/own-ids.ts'
 import { collectScopes, duration } from '../options/key-options.ts'
 import { saveKeyOption, savingKey } from '../options/save-key.ts'
@@ -12,7 +12,7 @@ import { clientCommand, connect } from '../run/client-command.ts'
 interface AddOptions {
   saveKey?: string
   label?: string
-  scope?: Scope[]
+  scope?: AgentScope[]
   expiresIn?: number
 }
 

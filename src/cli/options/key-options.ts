@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { type OperatorRole, operatorRoleNames, type Scope, scopes } from '../../words/callers.ts'
+import { type AgentScope, agentScopes, type OperatorRole, operatorRoleNames } from '../../words/callers.ts'
 import { retryForMax } from '../../words/targets.ts'
 
 const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
@@ -19,11 +19,11 @@ export function retryTime(value: string): number {
 }
 
 /** `read,send`; repeatable. */
-export function collectScopes(value: string, earlier: Scope[] | undefined): Scope[] {
+export function collectScopes(value: string, earlier: AgentScope[] | undefined): AgentScope[] {
   const words = value.split(',').map((word) => word.trim())
-  const unknown = words.find((word) => !(scopes as readonly string[]).includes(word))
-  if (unknown !== undefined) throw new InvalidArgumentError(`Give some of ${scopes.join(', ')}.`)
-  return [...(earlier ?? []), ...(words as Scope[])]
+  const unknown = words.find((word) => !(agentScopes as readonly string[]).includes(word))
+  if (unknown !== undefined) throw new InvalidArgumentError(`Give some of ${agentScopes.join(', ')}.`)
+  return [...(earlier ?? []), ...(words as AgentScope[])]
 }
 
 export function operatorRole(value: string): OperatorRole {

@@ -19,7 +19,7 @@ export function requireScope(caller: Caller, scope: Scope, what: string): void {
   if (caller.scopes.includes(scope)) return
   throw new Problem('forbidden', {
     detail: `${what} needs the scope "${scope}", and this key has ${listed(caller.scopes)}.`,
-    remedy: 'use-key-with-scope',
+    remedy: scope === 'approve' ? 'use-key-of-person' : 'use-key-with-scope',
     extra: { scope },
   })
 }

@@ -3,7 +3,7 @@ import { addApiKey, removeApiKey } from '../../identity/api-keys.ts'
 import { requireAgent } from '../../registry/agents/agents.ts'
 import { type ApiKey, listApiKeys } from '../../registry/callers/api-key-store.ts'
 import { requireSelf } from '../../registry/callers/caller.ts'
-import { type Scope, scopes } from '../../words/callers.ts'
+import { agentScopes, type Scope } from '../../words/callers.ts'
 import { flag, oneOf } from './fields.ts'
 import { instant, instantOrNull } from './instant.ts'
 import { keyTerms, termFields, withOneEnd } from './key-terms.ts'
@@ -11,7 +11,7 @@ import { listMax, pageFields, pageOf } from './page.ts'
 import { route } from './route.ts'
 
 const newKey = withOneEnd(
-  z.strictObject({ ...termFields, scopes: z.array(oneOf(scopes)).min(1).max(scopes.length).optional() }),
+  z.strictObject({ ...termFields, scopes: z.array(oneOf(agentScopes)).min(1).max(agentScopes.length).optional() }),
 )
 
 /** A key of an agent, without the key itself. Instants are ISO 8601. */

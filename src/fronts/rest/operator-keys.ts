@@ -12,6 +12,7 @@ const newKey = withOneEnd(
   z.strictObject({
     ...termFields,
     role: oneOf(operatorRoleNames),
+    approve: z.boolean().optional(),
     projects: z.array(line(40).min(1)).min(1).max(sizeLimits.items.max).optional(),
   }),
 )
@@ -21,6 +22,8 @@ export interface OperatorKeyView {
   readonly keyId: string
   readonly label: string | null
   readonly role: OperatorRole
+  /** True: it has the scope `approve`, for the person of its label. */
+  readonly approve: boolean
   /** null: every project. */
   readonly projects: readonly string[] | null
   readonly expiresAt: string | null
@@ -71,10 +74,11 @@ export const operatorKeyRoutes = [
   }),
 ] as const
 
-function operatorKeyView({ id, projects, ...key }: OperatorKey): OperatorKeyView {
+function operatorKeyView({ id, projects, approves, ...key }: OperatorKey): OperatorKeyView {
   return {
     ...key,
     keyId: id,
+    approve: approves,
     projects: projects === null ? null : [...projects],
     expiresAt: instantOrNull(key.expiresAt),
     lastUsedAt: instantOrNull(key.lastUsedAt),

@@ -11,6 +11,7 @@ import { signInRoutes } from '../page/sign-in.ts'
 import { readinessOf } from '../readiness.ts'
 import { agentKeyRoutes } from './agent-keys.ts'
 import { agentRoutes } from './agents/routes.ts'
+import { approvalRoutes } from './approvals/routes.ts'
 import { auditRoutes } from './audit.ts'
 import { catalogRoutes } from './catalog.ts'
 import { claimRoutes } from './claims.ts'
@@ -46,10 +47,11 @@ const whoamiRoutes = [
     what: 'ask whose key it is',
     access: { scope: 'any', operator: 'any', agent: 'own', peer: 'never', audited: 'no' },
     handle: async ({ caller }): Promise<WhoamiView> => {
-      const { kind, identity, projectId, keyId, scopes, role, projects, expiresAt } = caller
+      const { kind, identity, name, projectId, keyId, scopes, role, projects, expiresAt } = caller
       return {
         kind,
         identity,
+        ...(kind === 'operator' ? { name: name ?? null } : {}),
         project: projectId,
         keyId,
         scopes,
@@ -147,6 +149,7 @@ const routes = [
   ...threadRoutes,
   ...sessionRoutes,
   ...needRoutes,
+  ...approvalRoutes,
   ...recoveryRoutes,
   ...turnRoutes,
   ...followerRoutes,
@@ -204,6 +207,8 @@ interface WhoamiView {
   readonly kind: 'agent' | 'operator'
   /** `@donna`, or `@operator`. */
   readonly identity: string
+  /** Of an operator: the name of its person; null: its key has none. */
+  readonly name?: string | null
   /** The project in which the caller acts. */
   readonly project: string
   /** The id of the key; `admin` for the admin key. Never the key. */

@@ -3,7 +3,7 @@ import { newAgentId } from '../../lib/ids.ts'
 import { sizeLimits } from '../../limits.ts'
 import type { Core } from '../../log/core.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
-import { scopes } from '../../words/callers.ts'
+import { agentScopes } from '../../words/callers.ts'
 import { anyMode } from '../../words/modes.ts'
 import type { Access, ContactPolicy, WakePolicy } from '../../words/policies.ts'
 import { repeatedSkillId } from '../../words/skills.ts'
@@ -78,7 +78,7 @@ export async function registerAgent(
     await insertAgent(tx, agent)
     const { keyId, apiKey } = await createApiKey(tx, agent.id, {
       label: 'first',
-      scopes,
+      scopes: agentScopes,
       expiresAt: lastEnd(caller) ?? null,
       createdBy: caller.identity,
       createdByKey: caller.keyId,

@@ -1,7 +1,7 @@
 import { Problem } from '../../errors.ts'
 import type { LimitOverrides } from '../../limits.ts'
 import type { OperatorRole } from '../../words/callers.ts'
-import { operatorIdentity, type Scope, scopes } from '../../words/callers.ts'
+import { operatorIdentity, operatorRoles, type Scope } from '../../words/callers.ts'
 import type { WakePolicy } from '../../words/policies.ts'
 import { identityIn } from '../agents/agent.ts'
 import { operatorId } from '../agents/identity.ts'
@@ -24,6 +24,8 @@ export interface Caller {
   readonly scopes: readonly Scope[]
   /** When the key or token expires, ms since the epoch; absent: never. */
   readonly expiresAt?: number
+  /** The name of the person, of an operator whose key or token has one. */
+  readonly name?: string
   /** Absent for agents. */
   readonly role?: OperatorRole
   /** The projects that an operator may act in; absent: all of them. */
@@ -42,7 +44,7 @@ export const operator: Caller = {
   identity: operatorIdentity,
   projectId: defaultProject,
   keyId: 'admin',
-  scopes,
+  scopes: operatorRoles.admin,
   role: 'admin',
 }
 

@@ -1,5 +1,5 @@
 import { Problem } from '../../errors.ts'
-import { type Scope, scopes } from '../../words/callers.ts'
+import { type AgentScope, agentScopes } from '../../words/callers.ts'
 import type { Caller } from './caller.ts'
 
 /** The life of a key that has an end, and of a token, in seconds: ten years. */
@@ -8,7 +8,7 @@ export const keyLifeMax = 10 * 366 * 86_400
 /** The wanted properties of a new key. `keyGrant` has the defaults. */
 export interface KeyInput {
   readonly label?: string | null | undefined
-  readonly scopes?: readonly Scope[] | undefined
+  readonly scopes?: readonly AgentScope[] | undefined
   /** ms since the epoch */
   readonly expiresAt?: number | undefined
 }
@@ -22,7 +22,7 @@ export function keyGrant(
   maker: Caller,
   input: KeyInput,
   now: number,
-): { scopes: readonly Scope[]; expiresAt: number | null } {
+): { scopes: readonly AgentScope[]; expiresAt: number | null } {
   if (!maker.scopes.includes('mint')) {
     throw new Problem('forbidden', {
       detail:
@@ -32,12 +32,14 @@ export function keyGrant(
   return { scopes: grantedScopes(maker, input.scopes), expiresAt: grantedEnd(maker, input.expiresAt, now) }
 }
 
-function grantedScopes(maker: Caller, requested: readonly Scope[] | undefined): readonly Scope[] {
+function grantedScopes(maker: Caller, requested: readonly AgentScope[] | undefined): readonly AgentScope[] {
   if (requested === undefined) {
-    return maker.kind === 'operator' ? scopes : maker.scopes.filter((scope) => scope !== 'mint')
+    return agentScopes.filter(
+      (scope) => maker.kind === 'operator' || (scope !== 'mint' && maker.scopes.includes(scope)),
+    )
   }
   const missing = requested.find((scope) => !maker.scopes.includes(scope))
-  if (missing === undefined) return scopes.filter((scope) => requested.includes(scope))
+  if (missing === undefined) return agentScopes.filter((scope) => requested.includes(scope))
   throw new Problem('forbidden', {
     field: 'scopes',
     detail: `scopes: this key does not have the scope ${missing} and cannot give it to another key. It has ${maker.scopes.join(', ')}.`,

@@ -1,6 +1,6 @@
 import { newUlid } from '../../lib/ids.ts'
 import { hashSecret, newApiKey } from '../../security/secret.ts'
-import { int, json, type NounOf, nullable, type RowOf, text, word } from '../../storage/columns.ts'
+import { flag, int, json, type NounOf, nullable, type RowOf, text, word } from '../../storage/columns.ts'
 import type { Reader, Transaction } from '../../storage/database.ts'
 import { ListStatement } from '../../storage/list.ts'
 import { RowTable } from '../../storage/row-table.ts'
@@ -9,10 +9,13 @@ import type { OperatorRole } from '../../words/callers.ts'
 
 const fields = {
   id: text,
+  /** The name of its person. */
   label: nullable(text),
   role: word<OperatorRole>(),
   /** null: every project. */
   projects: nullable(json<readonly string[]>()),
+  /** True: it has the scope `approve`. */
+  approves: flag,
   expiresAt: nullable(int),
   /** To the minute; null: not yet. */
   lastUsedAt: nullable(int),
@@ -56,7 +59,7 @@ export const operatorKeyPrefix = 'rko_'
 /** Makes a key. Only this call returns it; the store has its hash. */
 export async function createOperatorKey(
   tx: Transaction,
-  key: Pick<OperatorKey, 'label' | 'role' | 'projects' | 'expiresAt' | 'createdByKey'>,
+  key: Pick<OperatorKey, 'label' | 'role' | 'projects' | 'approves' | 'expiresAt' | 'createdByKey'>,
 ): Promise<{ id: string; operatorKey: string }> {
   const operatorKey = operatorKeyPrefix + newApiKey().replace(/^rk_/, '')
   const id = newUlid(tx.now)

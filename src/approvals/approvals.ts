@@ -1,0 +1,288 @@
+import { Problem } from '../errors.ts'
+import { newUlid } from '../lib/ids.ts'
+import { isoTime } from '../lib/iso-time.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Sweep } from '../lib/sweeper.ts'
+import type { Core } from '../log/core.ts'
+import { type NewEvent, operatorAudience } from '../log/event.ts'
+import { GrowthSignal } from '../log/growth-signal.ts'
+import type { LogNotifier } from '../log/log-notifier.ts'
+import { lockAgent } from '../registry/agents/agent-store.ts'
+import { gatewayIdentity } from '../registry/agents/identity.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import { requireRoom } from '../registry/callers/caller-limits.ts'
+import { requireLiveKey } from '../registry/callers/live-key.ts'
+import { newestLiveSession } from '../registry/sessions/session-lists.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
+import { type Approval, type Decision, flawOf, keptInput, questionsIn, stateAt } from './approval.ts'
+import {
+  closeApproval,
+  countOpenOf,
+  type Ending,
+  findApproval,
+  findByNonce,
+  insertApproval,
+  listOpenOf,
+  listOverdue,
+  noteOutcome,
+} from './approval-store.ts'
+
+export interface ApprovalContext extends Core {
+  readonly notifier: LogNotifier
+}
+
+/** A request of a harness, as its adapter sends it. */
+interface ApprovalRequest extends Pick<Approval, 'nonce' | 'harness' | 'conversationId' | 'kind' | 'tool'> {
+  readonly input: JsonObject
+  readonly reason?: string | undefined
+  readonly cwd?: string | undefined
+  readonly mode?: string | undefined
+  readonly expiresInSeconds: number
+}
+
+/**
+ * Asks a person, for an agent. Its nonce stands for one request: the same one again is the same approval. Errors: `approval-changed` for a nonce
+ * that stands for another request, `invalid-request` for questions that cannot be answered, `limit-exceeded`.
+ */
+export async function askApproval(
+  { db, append }: ApprovalContext,
+  caller: Caller,
+  { expiresInSeconds, ...request }: ApprovalRequest,
+): Promise<{ readonly approval: Approval; readonly isNew: boolean }> {
+  const kept = keptInput(request)
+  if (request.kind === 'question' && kept.input && !questionsIn(kept.input)) {
+    throw new Problem('invalid-request', {
+      field: 'input',
+      detail: 'input: a question has a list of questions, each with a text.',
+    })
+  }
+  return db.transaction(async (tx) => {
+    await lockAgent(tx, caller.id)
+    await requireLiveKey(tx, caller)
+    const known = await findByNonce(tx, caller.id, request.nonce)
+    if (known?.inputHash === kept.inputHash) return { approval: known, isNew: false }
+    if (known) {
+      throw new Problem('approval-changed', {
+        field: 'nonce',
+        detail: `nonce: it stands for another request, ${known.id}.`,
+      })
+    }
+    requireRoom(caller, 'approvals', await countOpenOf(tx, caller.id, tx.now), 'Close those that nobody waits for.')
+    const { reason = null, cwd = null, mode = null, ...asked } = request
+    const session = await newestLiveSession(tx, caller.id)
+    const approval: Approval = {
+      ...asked,
+      ...kept,
+      id: `APPROVAL:${newUlid(tx.now)}`,
+      projectId: caller.projectId,
+      agentId: caller.id,
+      sessionId: session?.id ?? null,
+      reason,
+      cwd,
+      mode,
+      askedAt: tx.now,
+      expiresAt: tx.now + expiresInSeconds * 1000,
+      state: 'open',
+      closedAt: null,
+      answer: null,
+      message: null,
+      answers: null,
+      decidedBy: null,
+      outcome: null,
+    }
+    await insertApproval(tx, approval)
+    const { id: approvalId, kind, tool, harness } = approval
+    const data = { approvalId, agent: caller.identity, kind, tool, harness }
+    const audience = [operatorAudience, caller.id]
+    await append(tx, caller.projectId, [
+      { type: 'approval.asked', actor: caller.identity, actorId: caller.id, audience, data },
+    ])
+    return { approval, isNew: true }
+  })
+}
+
+/**
+ * Decides for a person, on what was shown. One decision counts: the first. Errors: `not-found`; `approval-answered` for one that is not open;
+ * `approval-changed` for another hash; `invalid-request`.
+ */
+export function decideApproval(
+  context: ApprovalContext,
+  caller: Caller,
+  id: string,
+  decision: Decision,
+): Promise<Approval> {
+  return context.db.transaction(async (tx) => {
+    await requireLiveKey(tx, caller)
+    const found = await requireApproval(tx, caller, id)
+    const flaw = flawOf(found, decision, tx.now)
+    if (flaw === 'closed') throw closed(found)
+    if (flaw === 'changed') {
+      throw new Problem('approval-changed', {
+        field: 'inputHash',
+        detail: 'inputHash: this is not what it asks. Read it again.',
+      })
+    }
+    if (flaw) throw new Problem('invalid-request', { field: flaw.field, detail: `${flaw.field}: ${flaw.why}.` })
+    const { answer, message = null, answers = null } = decision
+    const decidedBy = caller.name ?? caller.identity
+    return end(context, tx, found, caller, { state: 'answered', answer, message, answers, decidedBy })
+  })
+}
+
+/**
+ * Closes one for the program that asked: nobody waits for it any more, or its harness has the answer of somebody else. The same end again changes
+ * nothing. Errors: `not-found`, `approval-answered`.
+ */
+export function endApproval(
+  context: ApprovalContext,
+  caller: Caller,
+  id: string,
+  state: 'withdrawn' | 'answered_there',
+): Promise<Approval> {
+  return context.db.transaction(async (tx) => {
+    const found = await requireApproval(tx, caller, id)
+    if (found.state === state) return found
+    if (found.state !== 'open') throw closed(found)
+    return end(context, tx, found, caller, { state })
+  })
+}
+
+/** Notes what the harness did with the answer. Errors: `not-found`, `approval-answered` for one without an answer or with another outcome. */
+export function noteTaken(
+  { db }: ApprovalContext,
+  caller: Caller,
+  id: string,
+  outcome: 'taken' | 'late',
+): Promise<Approval> {
+  return db.transaction(async (tx) => {
+    const found = await requireApproval(tx, caller, id)
+    if (found.outcome === outcome) return found
+    const noted = await noteOutcome(tx, id, outcome)
+    if (noted) return noted
+    throw found.state === 'open'
+      ? new Problem('invalid-request', { field: 'outcome', detail: 'outcome: nobody has answered yet. Send a state.' })
+      : closed(found)
+  })
+}
+
+/** Closes those of a conversation that are open: their harness goes on. Only what asks this, where a tool and its input are named. Returns how many. */
+export function settleApprovals(
+  context: ApprovalContext,
+  caller: Caller,
+  {
+    harness,
+    conversationId,
+    tool,
+    input,
+  }: Pick<Approval, 'harness' | 'conversationId'> & {
+    readonly tool?: string | undefined
+    readonly input?: JsonObject | undefined
+  },
+): Promise<number> {
+  return context.db.transaction(async (tx) => {
+    const open = await listOpenOf(tx, caller.id, tx.now)
+    const isMeant = (one: Approval): boolean =>
+      one.harness === harness &&
+      one.conversationId === conversationId &&
+      (tool ?? one.tool) === one.tool &&
+      (input === undefined || keptInput({ ...one, input }).inputHash === one.inputHash)
+    const meant = open.filter(isMeant)
+    for (const one of meant) await end(context, tx, one, caller, { state: 'answered_there' })
+    return meant.length
+  })
+}
+
+/** Finds one that the caller may see. Errors: `not-found`. */
+export async function requireApproval(
+  db: Reader,
+  { kind, id: callerId, projectId }: Caller,
+  id: string,
+): Promise<Approval> {
+  const found = await findApproval(db, id)
+  const isSeen = found?.projectId === projectId && (kind === 'operator' || found.agentId === callerId)
+  if (found && isSeen) return found
+  throw new Problem('not-found', { detail: 'There is no such approval.' })
+}
+
+/** Waits until an approval is open no more, without polling. Returns it at that time, or at the time-out or the abort. */
+export async function waitForApproval(
+  { db, clock, notifier }: ApprovalContext,
+  caller: Caller,
+  found: Approval,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<Approval> {
+  const endsAt = Math.min(clock.now() + timeoutMs, found.expiresAt)
+  const growth = new GrowthSignal(notifier, found.agentId, found.projectId)
+  const cancel = clock.after(endsAt - clock.now(), growth.close)
+  signal.addEventListener('abort', growth.close)
+  try {
+    for (;;) {
+      const now = await requireApproval(db, caller, found.id)
+      if (stateAt(now, clock.now()) !== 'open' || signal.aborted || clock.now() >= endsAt) return now
+      await growth.next()
+    }
+  } finally {
+    signal.removeEventListener('abort', growth.close)
+    cancel()
+    growth.close()
+  }
+}
+
+const everyMs = 5_000
+const expiredAtOnce = 100
+
+/** Closes approvals whose time is over. Nothing is decided by it. */
+export function approvalSweep(context: ApprovalContext): Sweep {
+  const { db, clock } = context
+  return {
+    name: 'approvals',
+    everyMs,
+    async run() {
+      const overdue = await listOverdue(db, clock.now(), expiredAtOnce)
+      if (overdue.length === 0) return false
+      await db.transaction(async (tx) => {
+        for (const one of overdue) {
+          const ended = await closeApproval(tx, one.id, { state: 'expired' })
+          if (ended) await context.append(tx, ended.projectId, [closedEvent(ended, { actor: gatewayIdentity })])
+        }
+      })
+      return overdue.length === expiredAtOnce
+    },
+  }
+}
+
+async function end(
+  context: ApprovalContext,
+  tx: Transaction,
+  found: Approval,
+  caller: Caller,
+  ending: Ending,
+): Promise<Approval> {
+  const ended = await closeApproval(tx, found.id, ending)
+  // Somebody else was first.
+  if (!ended) throw closed((await findApproval(tx, found.id)) ?? found)
+  await context.append(tx, ended.projectId, [closedEvent(ended, { actor: caller.identity, actorId: caller.id })])
+  return ended
+}
+
+function closedEvent(
+  { id: approvalId, agentId, state, answer, decidedBy }: Approval,
+  by: Pick<NewEvent, 'actor' | 'actorId'>,
+): NewEvent {
+  const said = answer === null ? {} : { answer, by: decidedBy }
+  return { type: 'approval.closed', ...by, audience: [operatorAudience, agentId], data: { approvalId, state, ...said } }
+}
+
+/** The words for an approval that is not open: who has answered, or what has happened. */
+function closed({ state, answer, decidedBy, closedAt, expiresAt }: Approval): Problem {
+  const at = isoTime(closedAt ?? expiresAt)
+  const ends: Readonly<Record<Approval['state'], string>> = {
+    open: `It expired at ${at}; the harness still asks there.`,
+    expired: `It expired at ${at}; the harness still asks there.`,
+    answered: `${decidedBy} answered "${answer}" at ${at}.`,
+    answered_there: `It was answered in the harness at ${at}.`,
+    withdrawn: `The harness took it back at ${at}.`,
+  }
+  const decision = answer === null ? {} : { answer, by: decidedBy }
+  return new Problem('approval-answered', { detail: ends[state], extra: { state, ...decision, at } })
+}
