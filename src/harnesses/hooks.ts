@@ -85,7 +85,10 @@ export function actOf({ acts }: Pick<Hooks, 'acts'>, event: string, input: JsonO
 }
 
 /** The part of an event in approvals; undefined: none. Pure. */
-export function approvalPartOf({ approvals }: Pick<Hooks, 'approvals'>, event: string): 'asks' | 'one' | 'all' | undefined {
+export function approvalPartOf(
+  { approvals }: Pick<Hooks, 'approvals'>,
+  event: string,
+): 'asks' | 'one' | 'all' | undefined {
   const name = bareName(event)
   if (approvals?.asks === name) return 'asks'
   return approvals && Object.hasOwn(approvals.settles, name) ? approvals.settles[name] : undefined

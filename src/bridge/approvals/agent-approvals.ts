@@ -56,7 +56,8 @@ export class AgentApprovals {
   #keep(work: Promise<void>): void {
     const kept = work
       .catch((error: Error) => {
-        if (!this.#parts.over.aborted) this.#parts.note(`an approval is answered in its harness alone: ${plain(error.message)}`)
+        if (!this.#parts.over.aborted)
+          this.#parts.note(`an approval is answered in its harness alone: ${plain(error.message)}`)
       })
       .finally(() => this.#relaying.delete(kept))
     this.#relaying.add(kept)

@@ -76,9 +76,7 @@ export async function awaitDecision(
 }
 
 /** The end of a request: how it ended without our answer, or what the harness did with ours. */
-export type Closing =
-  | { readonly state: 'answered_there' | 'withdrawn' }
-  | { readonly outcome: 'taken' | 'late' }
+export type Closing = { readonly state: 'answered_there' | 'withdrawn' } | { readonly outcome: 'taken' | 'late' }
 
 /** Closes a record, until the gateway has it or the signal aborts. If a person has answered meanwhile, that was too late. Never rejects. */
 export async function closeRecord(
@@ -92,7 +90,9 @@ export async function closeRecord(
       gateway.call('POST /v1/approvals/:id/close', { params: { id }, body, mail: 'none', signal, timeoutMs }),
     )
   await close(closing)
-    .catch((error: unknown) => ('state' in closing && error instanceof Refused ? close({ outcome: 'late' }) : undefined))
+    .catch((error: unknown) =>
+      'state' in closing && error instanceof Refused ? close({ outcome: 'late' }) : undefined,
+    )
     .catch(() => undefined)
 }
 

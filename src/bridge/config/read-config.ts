@@ -125,7 +125,8 @@ function agentOf(
     turnsAnHour: count('turnsAnHour'),
     wakesFromOneAgentAnHour: count('wakesFromOneAgentAnHour'),
   }
-  if (given.approvals !== undefined) checkSetting(given.approvals, nameIn(field, 'approvals'), approvalsMeaning, problems)
+  if (given.approvals !== undefined)
+    checkSetting(given.approvals, nameIn(field, 'approvals'), approvalsMeaning, problems)
   const world = { known, directories: directories ?? [], directoryOf: (one: unknown) => allowedDirectory(one, env) }
   const restart =
     given.restart === undefined ? undefined : recipeOf(given.restart, nameIn(field, 'restart'), world, problems)

@@ -60,7 +60,8 @@ export function registerHook(program: Command, io: Io): void {
         await telling
       }
       const { hooks } = hook.harness ?? {}
-      const part = hooks && options.approvals && !hooks.isUnattended?.(io.env) ? approvalPartOf(hooks, hook.event) : undefined
+      const part =
+        hooks && options.approvals && !hooks.isUnattended?.(io.env) ? approvalPartOf(hooks, hook.event) : undefined
       if (part === undefined) return report(hook, late.signal)
       const { holdRequest, settleRequests } = await import('../hook/approvals.ts')
       const settle = (settled: 'one' | 'all') => async () =>

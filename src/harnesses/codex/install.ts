@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { shellCommand } from '../../lib/shell-command.ts'
 import { claudeEvents } from '../claude/install.ts'
 import {
   type Entry,
@@ -12,7 +13,6 @@ import {
   serverWords,
 } from '../entries.ts'
 import type { Install } from '../harness.ts'
-import { shellCommand } from '../../lib/shell-command.ts'
 import { directoryOf, type Place } from '../places.ts'
 
 export const codexHome = (place: Place): string => directoryOf(place, 'CODEX_HOME', '.codex')

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import type { Asked, Decision, NoteAsked } from '../../../bridge/adapter.ts'
+import type { JsonObject } from '../../../lib/json.ts'
+import type { AppServer } from './app-server.ts'
+import type { RequestId, ServerMessage } from './rpc/connection.ts'
+
+/** The server says so at once. */
+const resolvedMaxMs = 5_000
+/** A command that was refused is over at once. */
+const refusedMaxMs = 1_000
+
+const commandRequest = z.object({
+  kind: z.string().default('command'),
+  threadId: z.string(),
+  turnId: z.string(),
+  itemId: z.string(),
+  reason: z.string().nullish(),
+  command: z.string(),
+  cwd: z.string().nullish(),
+  commandActions: z.array(z.object({ command: z.string() })).nullish(),
+  networkApprovalContext: z.unknown(),
+  additionalPermissions: z.unknown(),
+})
+type CommandRequest = z.infer<typeof commandRequest>
+
+interface Waiting {
+  readonly threadId: string
+  readonly turnId: string
+  readonly itemId: string
+  readonly ended: AbortController
+  /** The command has ended, or was refused. */
+  status?: string
+  changed: () => void
+}
+
+/**
+ * What the conversations of one server ask their user, and the answers. It is subscribed to a conversation only while that waits for its user: a
+ * subscription keeps a conversation loaded after its user has closed it. The server then sends what is open to the new subscriber. A request is
+ * known by its number on this connection alone.
+ */
+export class ThreadApprovals {
+  readonly #server: AppServer
+  readonly #noteAsked: NoteAsked
+  readonly #waiting = new Map<RequestId, Waiting>()
+  /** Answered, and its command has not ended yet. */
+  readonly #ending = new Set<Waiting>()
+  readonly #followed = new Set<string>()
+
+  constructor(server: AppServer, noteAsked: NoteAsked) {
+    this.#server = server
+    this.#noteAsked = noteAsked
+    server.connection.listen((said) => this.#hear(said))
+    void server.connection.closed.then(() => {
+      for (const { ended } of this.#waiting.values()) ended.abort('withdrawn')
+    })
+  }
+
+  /** Takes the state of a conversation. Errors: of the server. */
+  async follow(threadId: string, isWaiting: boolean): Promise<void> {
+    if (isWaiting === this.#followed.has(threadId)) return
+    if (isWaiting) {
+      this.#followed.add(threadId)
+      await this.#server.load(threadId)
+    } else {
+      this.#followed.delete(threadId)
+      await this.#server.leave(threadId)
+    }
+  }
+
+  #hear({ method, params, id }: ServerMessage): void {
+    if (method === 'item/commandExecution/requestApproval' && id !== undefined) this.#asked(id, params)
+    else if (method === 'serverRequest/resolved') this.#resolved(params.requestId as RequestId)
+    else if (method === 'item/completed') this.#completed((params.item ?? {}) as JsonObject)
+  }
+
+  #asked(id: RequestId, params: JsonObject): void {
+    const { data: request } = commandRequest.safeParse(params)
+    // Of what else is asked, the server does not say all.
+    if (request?.kind !== 'command' || this.#waiting.has(id)) return
+    const { threadId, turnId, itemId } = request
+    const waiting: Waiting = { threadId, turnId, itemId, ended: new AbortController(), changed: () => {} }
+    this.#waiting.set(id, waiting)
+    this.#noteAsked(this.#askedOf(request, waiting, id))
+  }
+
+  #askedOf(request: CommandRequest, waiting: Waiting, id: RequestId): Asked {
+    const { threadId, reason, cwd, command, commandActions: actions } = request
+    const [action] = actions ?? []
+    const { networkApprovalContext, additionalPermissions } = request
+    return {
+      nonce: `${request.itemId}:${randomUUID()}`,
+      conversationId: threadId,
+      kind: 'permission',
+      tool: 'shell',
+      input: {
+        command,
+        // Without the shell that runs it.
+        ...(actions?.length === 1 && action && action.command !== command ? { bareCommand: action.command } : {}),
+        ...(networkApprovalContext ? { networkApprovalContext } : {}),
+        ...(additionalPermissions ? { additionalPermissions } : {}),
+      },
+      reason: reason ?? undefined,
+      cwd: cwd ?? undefined,
+      ended: waiting.ended.signal,
+      answer: (decision) => this.#answer(id, waiting, decision),
+    }
+  }
+
+  /** Of two answers the server takes the first, and drops the other without an error: the end of the command says which one it was. */
+  async #answer(id: RequestId, waiting: Waiting, decision: Decision): Promise<'taken' | 'late'> {
+    const { connection } = this.#server
+    const isOpen = () => this.#waiting.get(id) === waiting
+    if (!isOpen() || connection.isClosed) return 'late'
+    if (decision.answer === 'answer') return 'late'
+    const isDenied = decision.answer === 'deny'
+    connection.respond(id, { decision: isDenied ? 'decline' : 'accept' })
+    await this.#until(waiting, () => !isOpen(), resolvedMaxMs)
+    await this.#until(waiting, () => waiting.status !== undefined, refusedMaxMs)
+    const isTaken = (waiting.status === 'declined') === isDenied
+    if (isTaken && isDenied && decision.message) {
+      // The protocol has no place for it: the turn, which goes on, is told.
+      const { threadId, turnId, itemId } = waiting
+      await this.#server.steer(threadId, turnId, decision.message, `rouse-${itemId}`).catch(() => {})
+    }
+    return isTaken ? 'taken' : 'late'
+  }
+
+  async #until(waiting: Waiting, isSo: () => boolean, maxMs: number): Promise<void> {
+    const late = new AbortController()
+    const over = delay(maxMs, true, { signal: late.signal, ref: false }).catch(() => true)
+    while (!isSo()) {
+      const changed = new Promise<void>((resolve) => {
+        waiting.changed = resolve
+      })
+      if (await Promise.race([over, changed])) break
+    }
+    late.abort()
+  }
+
+  #resolved(id: RequestId): void {
+    const waiting = this.#waiting.get(id)
+    if (!waiting) return
+    this.#waiting.delete(id)
+    waiting.ended.abort('answered_there')
+    waiting.changed()
+    // The end of its command comes after this.
+    this.#ending.add(waiting)
+    setTimeout(() => this.#ending.delete(waiting), resolvedMaxMs).unref()
+  }
+
+  #completed({ id: itemId, status }: JsonObject): void {
+    for (const waiting of [...this.#waiting.values(), ...this.#ending]) {
+      if (waiting.itemId !== itemId || typeof status !== 'string') continue
+      waiting.status = status
+      waiting.changed()
+    }
+  }
+}
