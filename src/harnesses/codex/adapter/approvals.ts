@@ -20,8 +20,8 @@ const commandRequest = z.object({
   command: z.string(),
   cwd: z.string().nullish(),
   commandActions: z.array(z.object({ command: z.string() })).nullish(),
-  networkApprovalContext: z.unknown(),
-  additionalPermissions: z.unknown(),
+  networkApprovalContext: z.unknown().optional(),
+  additionalPermissions: z.unknown().optional(),
 })
 type CommandRequest = z.infer<typeof commandRequest>
 
