@@ -77,8 +77,8 @@ export interface UserRequest {
 export interface Asked extends UserRequest {
   /** Of this request alone: the harness may ask the same again. */
   readonly nonce: string
-  /** Gives the answer of a person to the harness. `late`: it has another one. Errors: the harness does not answer. */
-  answer(decision: Decision): Promise<'taken' | 'late'>
+  /** Gives the answer of a person to the harness. `late`: it has another one; undefined: it does not show. Errors: the harness does not answer. */
+  answer(decision: Decision): Promise<'taken' | 'late' | undefined>
   /** Aborts when it waits no more. Its reason is the state of its record: `answered_there`, or `withdrawn` where the harness is gone. */
   readonly ended: AbortSignal
 }

@@ -27,6 +27,7 @@ export async function openApprovalDesk({ run, question }: Calls) {
   const { gateway } = office
   const anna = await personKey(gateway, 'anna')
   const seen: string[] = []
+  const calls = new Map<string, number>()
   const model = await startFakeModel(async ({ body }) => {
     const { text, result } = lastOrder(body)
     await new Promise((resolve) => setTimeout(resolve, thinkMs))
@@ -35,6 +36,7 @@ export async function openApprovalDesk({ run, question }: Calls) {
       return { text: 'I see.' }
     }
     const name = /RUN (\w+)/.exec(text)?.[1]
+    if (name) calls.set(name, performance.now())
     if (name) return run(`touch ${office.at('project', name)}`)
     const asked = /QUESTION (\w+)/.exec(text)?.[1]
     return asked && question ? question(`Which of ${asked}?`) : { text: 'ok' }
@@ -49,6 +51,12 @@ export async function openApprovalDesk({ run, question }: Calls) {
     office,
     gateway,
     model,
+    /** Resolves with the time at which the model has called for a file. */
+    calling: async (name: string): Promise<number> =>
+      (await until(
+        () => calls.get(name),
+        (at) => at !== undefined,
+      ))!,
     /** What tools have answered, as the model got it. */
     seen,
     open: (...command: string[]): Terminal => {
@@ -93,6 +101,7 @@ export async function openApprovalDesk({ run, question }: Calls) {
 
 interface ApprovalSeen {
   readonly approvalId: string
+  readonly harness: string
   readonly inputHash: string
   readonly kind: string
   readonly tool: string

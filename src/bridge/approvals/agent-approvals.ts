@@ -70,17 +70,17 @@ export class AgentApprovals {
     const { answer, ended, ...request } = asked
     const signal = AbortSignal.any([over, ended])
     let record: ApprovalRecord | undefined
-    let closing: Closing | undefined
+    let isGiven = false
     try {
       record = await openRecord(gateway, { ...request, harness, expiresInSeconds }, signal)
       const decision = await awaitDecision(gateway, record, signal)
-      if (decision) closing = { outcome: await answer(decision) }
+      if (!decision) return
+      isGiven = true
+      const outcome = await answer(decision)
+      if (outcome) await this.#close(record.id, { outcome })
     } catch (error) {
-      if (!signal.aborted) throw error
-    } finally {
-      if (record && (closing || signal.aborted)) {
-        await this.#close(record.id, closing ?? { state: ended.aborted ? ended.reason : 'withdrawn' })
-      }
+      if (isGiven || !signal.aborted) throw error
+      if (record) await this.#close(record.id, { state: ended.aborted ? ended.reason : 'withdrawn' })
     }
   }
 

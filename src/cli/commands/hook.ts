@@ -64,31 +64,34 @@ export function registerHook(program: Command, io: Io): void {
         hooks && options.approvals && !hooks.isUnattended?.(io.env) ? approvalPartOf(hooks, hook.event) : undefined
       if (part === undefined) return report(hook, late.signal)
       const { holdRequest, settleRequests } = await import('../hook/approvals.ts')
-      const settle = (settled: 'one' | 'all') => async () =>
-        (await settleRequests(hook, settled, gatewayOf(late.signal))) > 0 && settled === 'one'
-      const hold = async (): Promise<boolean> => {
-        const output = await holdRequest(hook, gatewayOf(stopped), stopped)
-        if (output) io.stdout(`${JSON.stringify(output)}\n`)
-        return output !== undefined
+      const goOn = async () => {
+        using soon = within(hookMaxMs, stopped)
+        await report({ ...hook, event: 'PostToolUse' }, soon.signal)
       }
+      const settle = async (settled: 'one' | 'all') => {
+        const closed = await settleRequests(hook, settled, gatewayOf(late.signal))
+        if (closed > 0 && settled === 'one') await goOn()
+      }
+      const hold = () =>
+        holdRequest(hook, gatewayOf(stopped), stopped, async (output) => {
+          io.stdout(`${JSON.stringify(output)}\n`)
+          await goOn()
+        })
       // The end of a step is reported in the background, and may come after the end of its turn: it is no news but after a dialog.
       const reporting = part === 'one' ? undefined : report(hook, late.signal)
       if (part === 'asks') await reporting
-      const goesOn = await quietly(io, late.signal, part === 'asks' ? hold : settle(part))
+      await quietly(io, late.signal, () => (part === 'asks' ? hold() : settle(part)))
       await reporting
-      using soon = within(hookMaxMs, stopped)
-      if (goesOn) await report({ ...hook, event: 'PostToolUse' }, soon.signal)
     })
 }
 
-/** Does work; what goes wrong is a line for its user, and undefined. */
-async function quietly<Result>(io: Io, late: AbortSignal, work: () => Promise<Result>): Promise<Result | undefined> {
+/** Does work. What goes wrong is a line for its user. */
+async function quietly(io: Io, late: AbortSignal, work: () => Promise<void>): Promise<void> {
   try {
-    return await work()
+    await work()
   } catch (error) {
     const isLate = late.aborted && error === late.reason
     io.stderr(`rouse hook: ${plain(isLate ? `no answer within ${hookMaxMs / 1000} s` : reasonOf(error))}\n`)
-    return undefined
   }
 }
 

@@ -16,17 +16,18 @@ const closeMsMax = 1_000
 const answeredMax = 20
 
 /**
- * Holds the request of a harness open for a person at the gateway, beside the dialog of the harness. Returns the output that gives their answer;
- * undefined: nobody has answered there. Errors: the gateway takes no request; `stopped` aborts, after which the record is withdrawn.
+ * Holds the request of a harness open for a person at the gateway, beside the dialog of the harness. Calls `give` with the output that gives their
+ * answer. Errors: the gateway takes no request; `stopped` aborts: the record is withdrawn, or the answer was too late.
  */
 export async function holdRequest(
   { harness, input }: Hook,
   gateway: GatewayClient,
   stopped: AbortSignal,
-): Promise<JsonObject | undefined> {
+  give: (output: JsonObject) => Promise<void>,
+): Promise<void> {
   const approvals = harness?.hooks?.approvals
   const request = approvals?.requestIn(input)
-  if (!approvals || !request) return undefined
+  if (!approvals || !request) return
   const nonce = `${turnOf(input).activeTurnId ?? ''}:${randomUUID()}`
   const expiresInSeconds = approvalSeconds - spareSeconds.record
   using life = within((approvalSeconds - spareSeconds.program) * 1_000, stopped)
@@ -34,7 +35,8 @@ export async function holdRequest(
   const record = await openRecord(gateway, recorded, life.signal)
   try {
     const decision = await awaitDecision(gateway, record, life.signal)
-    return decision && approvals.output(request, decision)
+    const output = decision && approvals.output(request, decision)
+    if (output) await give(output)
   } finally {
     if (stopped.aborted) {
       using late = within(closeMsMax)

@@ -8,8 +8,13 @@ import type { RequestId, ServerMessage } from './rpc/connection.ts'
 
 /** The server says so at once. */
 const resolvedMaxMs = 5_000
-/** A command that was refused is over at once. */
+/** The status of a command that was not run, which is over at once. */
+const refused = 'declined'
+/** An interrupt has ended its turn, and nothing says whether it has run. */
+const cut = 'cut'
 const refusedMaxMs = 1_000
+/** The end of a command is told to who is subscribed. */
+const leaveMs = 2_000
 
 const commandRequest = z.object({
   kind: z.string().default('command'),
@@ -46,7 +51,8 @@ export class ThreadApprovals {
   readonly #waiting = new Map<RequestId, Waiting>()
   /** Answered, and its command has not ended yet. */
   readonly #ending = new Set<Waiting>()
-  readonly #followed = new Set<string>()
+  /** The conversations with a subscription. A timer ends it. */
+  readonly #followed = new Map<string, NodeJS.Timeout | undefined>()
 
   constructor(server: AppServer, noteAsked: NoteAsked) {
     this.#server = server
@@ -59,20 +65,30 @@ export class ThreadApprovals {
 
   /** Takes the state of a conversation. Errors: of the server. */
   async follow(threadId: string, isWaiting: boolean): Promise<void> {
-    if (isWaiting === this.#followed.has(threadId)) return
+    const isFollowed = this.#followed.has(threadId)
+    clearTimeout(this.#followed.get(threadId))
     if (isWaiting) {
-      this.#followed.add(threadId)
-      await this.#server.load(threadId)
-    } else {
-      this.#followed.delete(threadId)
-      await this.#server.leave(threadId)
+      this.#followed.set(threadId, undefined)
+      if (!isFollowed) await this.#server.load(threadId)
+    } else if (isFollowed) {
+      const timer = setTimeout(() => {
+        this.#followed.delete(threadId)
+        this.#server.leave(threadId).catch(() => {})
+      }, leaveMs)
+      this.#followed.set(threadId, timer.unref())
     }
   }
 
   #hear({ method, params, id }: ServerMessage): void {
     if (method === 'item/commandExecution/requestApproval' && id !== undefined) this.#asked(id, params)
     else if (method === 'serverRequest/resolved') this.#resolved(params.requestId as RequestId)
-    else if (method === 'item/completed') this.#completed((params.item ?? {}) as JsonObject)
+    else if (method === 'item/completed') {
+      const { id: itemId, status } = (params.item ?? {}) as JsonObject
+      this.#over((one) => one.itemId === itemId, String(status))
+    } else if (method === 'turn/completed') {
+      const { id: turnId } = (params.turn ?? {}) as JsonObject
+      this.#over((one) => one.turnId === turnId, cut)
+    }
   }
 
   #asked(id: RequestId, params: JsonObject): void {
@@ -109,7 +125,7 @@ export class ThreadApprovals {
   }
 
   /** Of two answers the server takes the first, and drops the other without an error: the end of the command says which one it was. */
-  async #answer(id: RequestId, waiting: Waiting, decision: Decision): Promise<'taken' | 'late'> {
+  async #answer(id: RequestId, waiting: Waiting, decision: Decision): Promise<'taken' | 'late' | undefined> {
     const { connection } = this.#server
     const isOpen = () => this.#waiting.get(id) === waiting
     if (!isOpen() || connection.isClosed) return 'late'
@@ -118,7 +134,8 @@ export class ThreadApprovals {
     connection.respond(id, { decision: isDenied ? 'decline' : 'accept' })
     await this.#until(waiting, () => !isOpen(), resolvedMaxMs)
     await this.#until(waiting, () => waiting.status !== undefined, refusedMaxMs)
-    const isTaken = (waiting.status === 'declined') === isDenied
+    if (waiting.status === cut) return undefined
+    const isTaken = (waiting.status === refused) === isDenied
     if (isTaken && isDenied && decision.message) {
       // The protocol has no place for it: the turn, which goes on, is told.
       const { threadId, turnId, itemId } = waiting
@@ -150,10 +167,9 @@ export class ThreadApprovals {
     setTimeout(() => this.#ending.delete(waiting), resolvedMaxMs).unref()
   }
 
-  #completed({ id: itemId, status }: JsonObject): void {
-    for (const waiting of [...this.#waiting.values(), ...this.#ending]) {
-      if (waiting.itemId !== itemId || typeof status !== 'string') continue
-      waiting.status = status
+  #over(isMeant: (one: Waiting) => boolean, status: string): void {
+    for (const waiting of [...this.#waiting.values(), ...this.#ending].filter(isMeant)) {
+      waiting.status ??= status
       waiting.changed()
     }
   }
