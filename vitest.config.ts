@@ -25,7 +25,7 @@ const core = [
   'test/process/{mail-*,crash-before-delivery,crash-during-digest}.test.ts',
   // Agents with many runs are left out of leasing, and failures in a row are rows.
   'test/webhooks/outbound.test.ts',
-  'test/{claims,cluster,following,identity,log,mailbox,needs,recovery,subscriptions,wake-stream,wakes}/**/*.test.ts',
+  'test/{approvals,claims,cluster,following,identity,log,mailbox,needs,recovery,subscriptions,wake-stream,wakes}/**/*.test.ts',
 ]
 
 /** With `npm run test:postgres` also what does the same on both stores, as far as anybody knows. */

@@ -26,11 +26,9 @@ create table approval (
   outcome         {key}              -- taken | late, as its adapter reports
 ){byKey};
 create unique index approval_by_nonce on approval (agent_id, nonce);
-create index approval_of_agent on approval (agent_id, id);
-create index approval_of_project on approval (project_id, id);
-create index approval_of_conversation on approval (project_id, conversation_id, id);
-create index approval_open_of_agent on approval (agent_id, id) where state = 'open';
-create index approval_open_of_project on approval (project_id, id) where state = 'open';
+create index approval_of_conversation on approval (conversation_id, project_id, id);
+create index approval_of_agent on approval (agent_id, state, id);
+create index approval_of_project on approval (project_id, state, id);
 create index approval_open on approval (expires_at) where state = 'open';
 -- What no person decided: of an agent the newest are kept.
 create index approval_undecided on approval (agent_id, id) where closed_at is not null and answer is null;
@@ -38,3 +36,7 @@ create index approval_closed on approval (closed_at) where closed_at is not null
 
 -- 1: its person may answer what a harness asks.
 alter table operator_key add column approves {int} not null default 0;
+
+-- The name of the operator who sent it, and of the one who moved it to its state.
+alter table message add column person {key};
+alter table task add column status_person {key};

@@ -16,6 +16,7 @@ const layers = {
   features: [
     [
       'agent-card',
+      'approvals',
       'audit',
       'claims',
       'mailbox',

@@ -1,9 +1,10 @@
 import type { RowOf } from '../storage/columns.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
 import { stepRows } from '../storage/delete-in-batches.ts'
+import { ListStatement } from '../storage/list.ts'
 import { RowTable } from '../storage/row-table.ts'
-import { lateFilter, limited, ownedBetween, p, type SQL, sql, statement } from '../storage/statement.ts'
-import { type Approval, type ApprovalState, approvalFields } from './approval.ts'
+import { lateFilter, limited, p, type SQL, sql, statement } from '../storage/statement.ts'
+import { type Approval, type ApprovalState, approvalFields, approvalStateNames } from './approval.ts'
 
 type Row = RowOf<typeof approvalFields>
 
@@ -12,6 +13,7 @@ const undecidedMax = 1_000
 
 const approvals = new RowTable('approval', approvalFields)
 const { columns, fromRow, toRow } = approvals
+const isOpen = sql`state = 'open' and ${lateFilter(sql`expires_at > ${p('now')}`)}`
 const insert = approvals.insert()
 const removeSurplus = statement<{ agentId: string; keep: number }>(sql`delete from approval where id in (
   select id from approval where agent_id = ${p('agentId')} and closed_at is not null and answer is null
@@ -21,12 +23,10 @@ const byNonce = statement<{ agentId: string; nonce: string }, Row>(
   sql`select ${columns} from approval where agent_id = ${p('agentId')} and nonce = ${p('nonce')}`,
 )
 const openOfAgent = statement<{ agentId: string; now: number }, Row>(
-  sql`select ${columns} from approval where agent_id = ${p('agentId')} and state = 'open'
-    and ${lateFilter(sql`expires_at > ${p('now')}`)} order by id`,
+  sql`select ${columns} from approval where agent_id = ${p('agentId')} and ${isOpen} order by id`,
 )
 const countOpen = statement<{ agentId: string; now: number }, { count: number }>(
-  sql`select count(*) as "count" from approval where agent_id = ${p('agentId')} and state = 'open'
-    and ${lateFilter(sql`expires_at > ${p('now')}`)}`,
+  sql`select count(*) as "count" from approval where agent_id = ${p('agentId')} and ${isOpen}`,
 )
 /** One winner: the state in the condition is the one that the decision was made on. */
 const close = statement<
@@ -60,6 +60,28 @@ export async function findApproval(db: Reader, id: string): Promise<Approval | u
 export async function findByNonce(db: Reader, agentId: string, nonce: string): Promise<Approval | undefined> {
   const row = await db.get(byNonce, { agentId, nonce })
   return row && fromRow(row)
+}
+
+/** What a list of all that is open says of each: not what it asks. */
+export type OpenApproval = Pick<Approval, 'id' | 'agentId' | 'sessionId' | 'askedAt' | 'expiresAt'>
+
+const allOpen = (owner: 'agent_id' | 'project_id') =>
+  statement<{ owner: string; now: number; limit: number }, OpenApproval>(
+    sql`select ${approvals.select('', 'id', 'agentId', 'sessionId', 'askedAt', 'expiresAt')} from approval
+      where ${sql.raw(owner)} = ${p('owner')} and ${isOpen} order by id ${limited}`,
+  )
+const everyOpen = { ofAgent: allOpen('agent_id'), ofProject: allOpen('project_id') }
+
+/** Lists what is open at an instant, of an agent or a project, oldest first. */
+export function listOpen(
+  db: Reader,
+  of: { readonly agentId: string } | { readonly projectId: string },
+  now: number,
+  limit: number,
+): Promise<OpenApproval[]> {
+  return 'agentId' in of
+    ? db.all(everyOpen.ofAgent, { owner: of.agentId, now, limit })
+    : db.all(everyOpen.ofProject, { owner: of.projectId, now, limit })
 }
 
 /** Lists those of an agent that are open at an instant, oldest first. */
@@ -101,47 +123,56 @@ interface Page {
   readonly limit: number
 }
 
-const pageOf = (owner: 'agent_id' | 'project_id', condition: SQL) => {
-  const ids = ownedBetween({ owner, id: 'id' }, p('owner'), { before: sql`${p('before')}` })
-  return statement<Page & { owner: string; state: string; now: number }, Row>(
-    sql`select ${columns} from approval where ${ids} and ${condition} order by ${sql.raw(owner)} desc, id desc ${limited}`,
+/** The keys have the state before the id: a page of all states merges the first ids of each. */
+const pageOf = (owner: 'agent_id' | 'project_id', states: readonly ApprovalState[]) => {
+  const key = sql.raw(`(${owner}, state, id)`)
+  const firstOf = (state: SQL) => sql`select id from (select id from approval
+    where ${key} > (${p('owner')}, ${state}, '') and ${key} < (${p('owner')}, ${state}, ${p('before')})
+    order by ${sql.raw(`${owner} desc, state desc, id desc`)} ${limited}) as first`
+  const firsts = states.map((state) => firstOf(sql.raw(`'${state}'`)))
+  return statement<Page & { owner: string }, { id: string }>(
+    sql`select id from (${sql.join(firsts, sql` union all `)}) a order by id desc ${limited}`,
   )
 }
-const isOpen = sql`state = 'open' and ${lateFilter(sql`expires_at > ${p('now')}`)}`
-const ofState = lateFilter(
-  sql`${p('state')} = '' or state = ${p('state')} or (${p('state')} = 'expired' and state = 'open' and expires_at <= ${p('now')})`,
-)
-const pages = {
-  agent_id: { open: pageOf('agent_id', isOpen), any: pageOf('agent_id', ofState) },
-  project_id: { open: pageOf('project_id', isOpen), any: pageOf('project_id', ofState) },
+const pagesOf = (owner: 'agent_id' | 'project_id') => {
+  const one = approvalStateNames.map((state) => [state, pageOf(owner, [state])] as const)
+  return new Map<ApprovalState | undefined, ReturnType<typeof pageOf>>([
+    [undefined, pageOf(owner, approvalStateNames)],
+    ...one,
+  ])
 }
+const amongIds = new ListStatement<object, Row>((ids) => sql`select ${columns} from approval where id in (${ids})`)
+const pages = { ofAgent: pagesOf('agent_id'), ofProject: pagesOf('project_id') }
 const pageOfConversation = statement<
-  Page & { projectId: string; conversationId: string; agentId: string; state: string; now: number },
+  Page & { projectId: string; conversationId: string; agentId: string; state: string },
   Row
 >(sql`select ${columns} from approval where project_id = ${p('projectId')} and conversation_id = ${p('conversationId')} and id < ${p('before')}
-    and ${lateFilter(sql`${p('agentId')} = '' or agent_id = ${p('agentId')}`)} and ${ofState} order by id desc ${limited}`)
+    and ${lateFilter(sql`(${p('agentId')} = '' or agent_id = ${p('agentId')}) and (${p('state')} = '' or state = ${p('state')})`)} order by id desc ${limited}`)
 
-/** Returns a page of the approvals of an agent or a project, the newest first. */
+/** Returns a page of the approvals of an agent or a project, the newest first. Those that have expired are open here until the sweep has closed them. */
 export async function listApprovals(
   db: Reader,
   of: { readonly projectId: string; readonly agentId?: string | undefined },
   {
     state,
     conversationId,
-    now,
-  }: { readonly state?: ApprovalState | undefined; readonly conversationId?: string | undefined; readonly now: number },
+  }: { readonly state?: ApprovalState | undefined; readonly conversationId?: string | undefined },
   { before, limit }: Page,
 ): Promise<Approval[]> {
   const { projectId, agentId } = of
-  const page = { before: before || '~', limit, state: state ?? '', now }
+  const page = { before: before || '~', limit }
   if (conversationId !== undefined) {
-    return (await db.all(pageOfConversation, { projectId, conversationId, agentId: agentId ?? '', ...page })).map(
-      fromRow,
-    )
+    const conversation = { projectId, conversationId, agentId: agentId ?? '', state: state ?? '' }
+    return (await db.all(pageOfConversation, { ...conversation, ...page })).map(fromRow)
   }
-  const statements = pages[agentId === undefined ? 'project_id' : 'agent_id']
-  const rows = await db.all(statements[state === 'open' ? 'open' : 'any'], { owner: agentId ?? projectId, ...page })
-  return rows.map(fromRow)
+  const owned = agentId === undefined ? pages.ofProject : pages.ofAgent
+  const found = await db.all(owned.get(state)!, { owner: agentId ?? projectId, ...page })
+  const rows = await amongIds.all(
+    db,
+    {},
+    found.map(({ id }) => id),
+  )
+  return rows.map(fromRow).sort((one, other) => (one.id < other.id ? 1 : -1))
 }
 
 export async function deleteApprovalsOf(tx: Transaction, agentId: string): Promise<void> {

@@ -14,7 +14,15 @@ import { requireRoom } from '../registry/callers/caller-limits.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
 import type { Reader, Transaction } from '../storage/database.ts'
-import { type Approval, type Decision, flawOf, keptInput, questionsIn, stateAt } from './approval.ts'
+import {
+  type Approval,
+  type ApprovalState,
+  type Decision,
+  flawOf,
+  keptInput,
+  questionsIn,
+  stateAt,
+} from './approval.ts'
 import {
   closeApproval,
   countOpenOf,
@@ -115,7 +123,7 @@ export function decideApproval(
     await requireLiveKey(tx, caller)
     const found = await requireApproval(tx, caller, id)
     const flaw = flawOf(found, decision, tx.now)
-    if (flaw === 'closed') throw closed(found)
+    if (flaw === 'closed') throw closed(found, tx.now)
     if (flaw === 'changed') {
       throw new Problem('approval-changed', {
         field: 'inputHash',
@@ -142,7 +150,7 @@ export function endApproval(
   return context.db.transaction(async (tx) => {
     const found = await requireApproval(tx, caller, id)
     if (found.state === state) return found
-    if (found.state !== 'open') throw closed(found)
+    if (stateAt(found, tx.now) !== 'open') throw closed(found, tx.now)
     return end(context, tx, found, caller, { state })
   })
 }
@@ -159,9 +167,9 @@ export function noteTaken(
     if (found.outcome === outcome) return found
     const noted = await noteOutcome(tx, id, outcome)
     if (noted) return noted
-    throw found.state === 'open'
+    throw stateAt(found, tx.now) === 'open'
       ? new Problem('invalid-request', { field: 'outcome', detail: 'outcome: nobody has answered yet. Send a state.' })
-      : closed(found)
+      : closed(found, tx.now)
   })
 }
 
@@ -260,7 +268,7 @@ async function end(
 ): Promise<Approval> {
   const ended = await closeApproval(tx, found.id, ending)
   // Somebody else was first.
-  if (!ended) throw closed((await findApproval(tx, found.id)) ?? found)
+  if (!ended) throw closed((await findApproval(tx, found.id)) ?? found, tx.now)
   await context.append(tx, ended.projectId, [closedEvent(ended, { actor: caller.identity, actorId: caller.id })])
   return ended
 }
@@ -274,11 +282,13 @@ function closedEvent(
 }
 
 /** The words for an approval that is not open: who has answered, or what has happened. */
-function closed({ state, answer, decidedBy, closedAt, expiresAt }: Approval): Problem {
+function closed(approval: Approval, now: number): Problem {
+  const { answer, decidedBy, closedAt, expiresAt } = approval
+  const state = stateAt(approval, now)
   const at = isoTime(closedAt ?? expiresAt)
-  const ends: Readonly<Record<Approval['state'], string>> = {
-    open: `It expired at ${at}; the harness still asks there.`,
-    expired: `It expired at ${at}; the harness still asks there.`,
+  const ends: Readonly<Record<ApprovalState, string>> = {
+    open: 'It has just been asked again.',
+    expired: `It expired at ${at}. The harness still asks there.`,
     answered: `${decidedBy} answered "${answer}" at ${at}.`,
     answered_there: `It was answered in the harness at ${at}.`,
     withdrawn: `The harness took it back at ${at}.`,

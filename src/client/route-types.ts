@@ -4,6 +4,7 @@ import type { RestApi } from '../fronts/rest/table.ts'
 // The types of the answers, for the programs: the one place where they come from the gateway.
 export type { ApiKeyView } from '../fronts/rest/agent-keys.ts'
 export type { AgentView, PresentAgentView } from '../fronts/rest/agents/view.ts'
+export type { ApprovalView } from '../fronts/rest/approvals/view.ts'
 export type { AuditRecordView } from '../fronts/rest/audit.ts'
 export type { ClaimView } from '../fronts/rest/claims.ts'
 export type { EventView } from '../fronts/rest/events/view.ts'

@@ -1,3 +1,4 @@
+import { escaped } from '../lib/unseen.ts'
 import { shownText } from '../lib/words.ts'
 import type { Io } from './io.ts'
 
@@ -18,6 +19,16 @@ export function plain(value: unknown, keep: 'line' | 'lines' = 'line'): string {
   // U+FEFF counts as white space in patterns, and has no width.
   return shownText(keep === 'lines' ? text : text.replace(/[^\S\ufeff]+/gu, ' '))
 }
+
+/**
+ * Text of others as it is, for a person who decides on it: a character that is not seen, that looks like a space, or that a terminal obeys is
+ * written out, as `\\r` or `\\u{202e}`. Ends of lines stay.
+ */
+export function exact(text: string): string {
+  return text.replace(written, (one) => ({ '\r': '\\r', '\t': '\\t' })[one] ?? escaped(one))
+}
+
+const written = /(?![\n ])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu
 
 /** Controls that JSON leaves as they are, and a terminal obeys: DEL, C1, and those that change the direction of text. */
 const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g

@@ -62,7 +62,7 @@ export const settings = {
     eventsMs: setting('ROUSE_RETENTION_DAYS', kind.days, 30, { what: 'days that the events of the log are kept; 0 = for ever' }),
     deliveriesMs: setting('ROUSE_DELIVERY_RETENTION_DAYS', kind.days, 30, { what: 'days that the records of deliveries are kept; 0 = for ever' }),
     messagesMs: setting('ROUSE_MESSAGE_RETENTION', kind.days, 30, { what: 'days that delivered mail is kept; undelivered mail is kept for ever; 0 = all mail is' }),
-    auditMs: setting('ROUSE_AUDIT_RETENTION_DAYS', kind.days, 365, { what: 'days that the audit is kept; 0 = for ever' }),
+    auditMs: setting('ROUSE_AUDIT_RETENTION_DAYS', kind.days, 365, { what: 'days that the audit and closed approvals are kept; 0 = for ever' }),
   },
   /** The directory of delivered mail that is older than its retention. Undefined: it is deleted for good. */
   mailArchive: setting('ROUSE_MESSAGE_ARCHIVE', kind.orOff(kind.text('a path')), undefined, { shown: '`archive` in the data directory', what: 'the directory of delivered mail that is older than `ROUSE_MESSAGE_RETENTION`; `off`: it is deleted for good' }),

@@ -1,19 +1,28 @@
 import { toProblem } from '../errors.ts'
 import type { Core } from '../log/core.ts'
+import type { NewEvent } from '../log/event.ts'
 import type { OpenSpan, SpanFacts, Tracing } from '../tracing/tracing.ts'
+import { operatorIdentity } from '../words/callers.ts'
 
 type Appends = Pick<Core, 'append'>
 
-/** Returns the parts of a feature for a call that is part of a trace: the events of the call pass it to the engine. */
-export function traced<Context extends Appends>(context: Context, traceparent: string | undefined): Context {
-  if (traceparent === undefined) return context
-  const append: Core['append'] = (tx, projectId, events) => {
-    const marked = events.map(({ data, ...event }) => {
-      return { ...event, data: { ...data, routing: { ...(data.routing as object | undefined), traceparent } } }
-    })
-    return context.append(tx, projectId, marked)
+/** The facts about a call that its events carry. */
+interface Marks {
+  /** The trace that it is part of: the events pass it to the engine. */
+  readonly traceparent?: string | undefined
+  /** The name of the operator whose call it is. */
+  readonly person?: string | undefined
+}
+
+/** Returns the parts of a feature for a call: its events carry the trace that it is part of, and those of an operator the name of the person. */
+export function marked<Context extends Appends>(context: Context, { traceparent, person }: Marks): Context {
+  if (traceparent === undefined && person === undefined) return context
+  const mark = ({ data, ...event }: NewEvent): NewEvent => {
+    const named = person !== undefined && event.actor === operatorIdentity ? { person } : {}
+    const routing = traceparent && { routing: { ...(data.routing as object | undefined), traceparent } }
+    return { ...event, data: { ...data, ...named, ...routing } }
   }
-  return { ...context, append }
+  return { ...context, append: (tx, projectId, events) => context.append(tx, projectId, events.map(mark)) }
 }
 
 /** Runs a call as a span of its trace, where spans are written. `act` gets the `traceparent` for what follows from the call. */

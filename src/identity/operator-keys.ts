@@ -100,7 +100,7 @@ function requirePerson({ role, label, approve }: OperatorKeyInput): void {
       remedy: 'use-manager',
     })
   }
-  if (label) return
+  if (label?.trim()) return
   throw new Problem('invalid-request', {
     field: 'label',
     detail: 'label: is required with approve. It is the name of the person who decides, e.g. anna.',

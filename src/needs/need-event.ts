@@ -9,10 +9,14 @@ const subjectMax = 200
 
 /** Something waits for a person: what it is about, and the beginning of its text. Pure. */
 export function raisedEvent(need: Need): NewEvent {
-  const { kind, agent, since, text, taskId, messageId, sessionId, subscriptionId } = need
-  const named = Object.entries({ taskId, messageId, sessionId, subscriptionId }).filter(([, id]) => id !== undefined)
+  const { kind, agent, since, text, taskId, messageId, sessionId, approvalId, subscriptionId } = need
+  const named = Object.entries({ taskId, messageId, sessionId, approvalId, subscriptionId }).filter(
+    ([, id]) => id !== undefined,
+  )
   const about = { change: 'raised', need: needIdOf(need), kind, agent, ...Object.fromEntries(named), since }
-  return eventOf('need.raised', { ...about, subject: cutText(oneLine(text), subjectMax) })
+  // The first line of an approval is the tool. What it is to do is read where it is decided.
+  const subject = approvalId === undefined ? text : text.split('\n', 1)[0]!
+  return eventOf('need.raised', { ...about, subject: cutText(oneLine(subject), subjectMax) })
 }
 
 /** The event that a need is resolved of which operators were notified. Pure. */

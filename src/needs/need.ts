@@ -27,6 +27,7 @@ interface Subject {
   readonly version?: number
   readonly messageId?: string
   readonly sessionId?: string
+  readonly approvalId?: string
   readonly subscriptionId?: string
 }
 
@@ -38,7 +39,16 @@ export interface Need extends Subject {
 }
 
 /** Returns the id of a need: the same as long as it waits. A task that asks again is another one, a subscription that becomes worse is not. Pure. */
-export function needIdOf({ kind, agent, taskId, version, messageId, sessionId, subscriptionId }: Subject): string {
+export function needIdOf({
+  kind,
+  agent,
+  taskId,
+  version,
+  messageId,
+  sessionId,
+  approvalId,
+  subscriptionId,
+}: Subject): string {
   if (taskId !== undefined) return `${taskId}@${version}`
-  return messageId ?? subscriptionId ?? sessionId ?? (agent === null ? kind : `${kind}:${agent}`)
+  return messageId ?? subscriptionId ?? approvalId ?? sessionId ?? (agent === null ? kind : `${kind}:${agent}`)
 }

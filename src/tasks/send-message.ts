@@ -142,6 +142,7 @@ async function receive(
     to: 'submitted',
     actor: caller.identity,
     actorId: caller.id,
+    person: caller.name,
     message,
     mail,
     // The reply to a question may set a new deadline; the old one ended when the task was taken.
@@ -189,6 +190,7 @@ function newTask({ message, metadata, caller, agent }: SendInput, options: SendO
     version: 0,
     statusMessageSeq: null,
     statusAt: now,
+    statusPerson: null,
     reason: null,
     priority: options.priority,
     taggedConcepts: options.taggedConcepts,

@@ -25,7 +25,7 @@ function expected({ name, agent, scope, also, operator }: Operation, who: Who): 
   if (who === 'viewer') return scope !== 'read' ? 'forbidden' : operator === 'own' ? 'hidden' : 'ok'
   if (who.startsWith('donna'))
     return isAllOfDonna(who) || (who === `donna, ${scope} only` && !also) ? 'ok' : 'forbidden'
-  if (who === 'operator' || who === 'manager') return operator === 'own' ? 'hidden' : 'ok'
+  if (who === 'operator' || who === 'manager' || who === 'anna') return operator === 'own' ? 'hidden' : 'ok'
   // A list is of the caller's own tasks there.
   return agent === 'welcome' || name === 'ListTasks' ? 'ok' : 'hidden'
 }

@@ -7,7 +7,9 @@ export type Expected = 'ok' | 'unauthenticated' | 'forbidden' | 'hidden'
 /** The rule of the table. `hidden` is refused where the row is read, as forbidden or as not found. */
 export function expected(row: Operation, who: Who, { atHome }: Pick<RestCase, 'atHome'>): Expected {
   if (strangers.includes(who)) return 'unauthenticated'
+  if (row.scope === 'approve') return who === 'anna' ? 'ok' : 'forbidden'
   if (who === 'operator') return row.operator === 'never' ? 'forbidden' : row.operator === 'own' ? 'hidden' : 'ok'
+  if (who === 'anna') return expectedOfOperator(row, 'manager', atHome)
   if (who === 'viewer' || who === 'manager' || who === 'manager elsewhere') return expectedOfOperator(row, who, atHome)
   if (row.agent === 'never') return 'forbidden'
   if (row.scope === 'any') return revokes(row, who) || atHome ? 'ok' : 'hidden'

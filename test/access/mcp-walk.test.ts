@@ -49,7 +49,7 @@ describe.each(toolCases)('$tool ($row)', (one) => {
 })
 
 test('send_task is done for those who may send to the agent', async () => {
-  const allowed = ['operator', 'manager', 'donna', 'donna, by token', 'donna, send only', 'mike', 'gina']
+  const allowed = ['operator', 'manager', 'anna', 'donna', 'donna, by token', 'donna, send only', 'mike', 'gina']
   for (const who of everybody) {
     const answer = await callTool(world.gateway, world.keyOf(who), 'send_task', { to: 'default:@donna', text: 'hello' })
     expect(answer.isError, `${who}: ${answer.text}`).toBe(!allowed.includes(who))

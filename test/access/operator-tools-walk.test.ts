@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-const operators: readonly Who[] = ['operator', 'manager', 'manager elsewhere']
+const operators: readonly Who[] = ['operator', 'manager', 'anna', 'manager elsewhere']
 const all = '/mcp?tools=read,write'
 
 test('every tool for operators has a call', () => {

@@ -44,7 +44,8 @@ that a tool, a resource or a prompt makes is checked by its own row.
   also needs \`manage\` and \`read\`, and a grant of anything but \`CAN_REPLY_TO\` also \`read\`: a key cannot pass on what it may not read. A wake stream whose wakes have subjects
   needs \`read\` too. Waiting mail (\`pendingSignals\`) goes along with answers to keys that have both \`read\` and \`work\`.
   \`any\` marks operations of a key on itself: every key may read whose it is and sign in on the page, and every key of an agent revoke itself. Revoking another key needs \`mint\`,
-  another token \`manage\`. Keys of operators are revoked by an admin.
+  another token \`manage\`. Keys of operators are revoked by an admin. \`approve\` is in no role and in no key of an agent: an operator key has it that was made for a person,
+  with a label and \`approve: true\`, and a token that names the scope and its person ([approvals.md](approvals.md)).
 - **operator**: whether an operator may do it within its projects, or only an operator of all projects. A viewer has only the scope \`read\`.
 - **agent**, **agent of another project**: the resources of this project on which the agent may do it. Resources that a caller may not see are answered as if they did not exist.
 - **audited**: when the audit has the record of a successful operation. Refusals (\`unauthenticated\`, \`forbidden\`) are audited for every operation, other failures for

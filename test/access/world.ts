@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../src/lib/json.ts'
-import { type Scope, scopes } from '../../src/words/callers.ts'
+import { type AgentScope, agentScopes } from '../../src/words/callers.ts'
 import { startTrusting } from '../identity/trusting.ts'
 import type { Stage } from '../requests/plants.ts'
 import { type Answer, liftRates, type TestAgent, type TestGateway } from '../support/gateway.ts'
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 
 /**
  * The callers. `mike`: another agent of the project. `gina`: one with donna's permissions. `zoe`: an agent of another project.
- * `viewer`: an operator who reads. `manager`: an operator of donna's project alone. `manager elsewhere`: one of zoe's project alone.
+ * `viewer`: an operator who reads. `manager`: an operator of donna's project alone. `manager elsewhere`: one of zoe's project alone. `anna`: a manager of donna's project who may approve.
  * `donna, by token`: a token of a trusted issuer, with all the scopes of donna's key.
  */
 export type Who =
@@ -21,12 +21,13 @@ export type Who =
   | 'viewer'
   | 'manager'
   | 'manager elsewhere'
+  | 'anna'
   | 'donna'
   | 'donna, by token'
   | 'mike'
   | 'gina'
   | 'zoe'
-  | `donna, ${Scope} only`
+  | `donna, ${AgentScope} only`
 
 export const everybody: readonly Who[] = [
   'nobody',
@@ -37,12 +38,13 @@ export const everybody: readonly Who[] = [
   'viewer',
   'manager',
   'manager elsewhere',
+  'anna',
   'donna',
   'donna, by token',
   'mike',
   'gina',
   'zoe',
-  ...scopes.map((scope) => `donna, ${scope} only` as const),
+  ...agentScopes.map((scope) => `donna, ${scope} only` as const),
 ]
 
 /** Callers without a valid key. */
@@ -81,7 +83,7 @@ export async function startWorld(): Promise<World> {
   const gateway = await startTrusting(issuer, { claims: { scopes: 'scope' } }, options)
   // Without the claim a token has no `mint`. It lasts longer than the tests.
   const newToken = () => {
-    const claims = { sub: 'donna', jti: crypto.randomUUID(), scope: scopes.join(' ') }
+    const claims = { sub: 'donna', jti: crypto.randomUUID(), scope: agentScopes.join(' ') }
     return issuer.sign({ ...claims, exp: Math.floor(Date.now() / 1000) + 86_400 })
   }
   await liftRates(gateway)
@@ -106,13 +108,14 @@ export async function startWorld(): Promise<World> {
     ['viewer', await operatorKey({ role: 'viewer' })],
     ['manager', await operatorKey({ role: 'manager', projects: ['default'] })],
     ['manager elsewhere', await operatorKey({ role: 'manager', projects: ['elsewhere'] })],
+    ['anna', await operatorKey({ role: 'manager', projects: ['default'], approve: true })],
     ['donna', donna.key],
     ['donna, by token', await newToken()],
     ['mike', mike.key],
     ['gina', gina.key],
     ['zoe', String(zoe)],
   ])
-  for (const scope of scopes) {
+  for (const scope of agentScopes) {
     const made = gateway.call('POST', '/v1/agents/donna/keys', { label: secret, scopes: [scope] }, { key: donna.key })
     keys.set(`donna, ${scope} only`, String((await must(made)).apiKey))
   }

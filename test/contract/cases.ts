@@ -1,5 +1,6 @@
 import { a2aCases } from './a2a-cases.ts'
 import { a2aOperationCases } from './a2a-operation-cases.ts'
+import { approvalCases } from './approval-cases.ts'
 import { cardCases } from './card-cases.ts'
 import { eventCases } from './event-cases.ts'
 import type { FixtureCase } from './fixture.ts'
@@ -42,4 +43,5 @@ export const cases: readonly FixtureCase[] = [
   ...operatorToolCases,
   ...mcpEventCases,
   ...followerCases,
+  ...approvalCases,
 ]

@@ -44,6 +44,7 @@ const acts: ((scene: Office) => Promise<unknown>)[] = [
   ofClaims,
   ofSubscriptions,
   ofStreams,
+  ofApprovals,
   ofLimits,
 ]
 
@@ -130,6 +131,17 @@ async function ofStreams({ gateway, donna, lola }: Office): Promise<void> {
   const [wake] = await reader.waitFor(1)
   await reader.report(wake!.eventId, 'held', 'turn_active', { source: 'codex' })
   await done(gateway, ask('DELETE', `/v1/wake-subscriptions/${subscriptionId}`, undefined, donna))
+}
+
+async function ofApprovals({ gateway, donna }: Office): Promise<void> {
+  const asked = { harness: 'claude', conversationId: 'conversation-1', kind: 'permission', tool: 'Bash' }
+  const input = { command: 'npm test' }
+  const request = { ...asked, input, nonce: 'request-1', expiresInSeconds: 600 }
+  const { approvalId, inputHash } = await done(gateway, ask('POST', '/v1/approvals', request, donna))
+  const person = { role: 'manager', label: 'anna', approve: true }
+  const { operatorKey: key } = await done(gateway, ask('POST', '/v1/operator-keys', person))
+  const path = `/v1/approvals/${approvalId}/decision`
+  await done(gateway, ask('POST', path, { answer: 'once', inputHash }, { key: key! }))
 }
 
 /** Two agents that answer each other without end, and one that sends more than it may. */

@@ -17,6 +17,7 @@ export const notes: { readonly [Route in keyof RestApi]?: Note } = {
   'POST /v1/wake-subscriptions': { sets: 'Location' },
   'POST /v1/messages': { sets: 'Location' },
   'POST /v1/sessions': { sets: 'Location', also: 200 },
+  'POST /v1/approvals': { also: 200 },
   'POST /v1/permissions': { also: 200 },
   'POST /v1/claims': { also: 200 },
   'POST /v1/projects': { also: 200 },

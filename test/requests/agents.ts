@@ -62,7 +62,7 @@ export const agentSamples = {
   'GET /v1/operator-keys': {},
   'POST /v1/operator-keys': {
     body: { role: 'viewer', projects: [':project'], label: 'Mike' },
-    more: { expiresInSeconds: 60 },
+    more: { expiresInSeconds: 60, approve: false },
   },
   'DELETE /v1/operator-keys/:keyId': { of: 'spareOperatorKey', moreQuery: { minted: 'true' } },
   'POST /v1/tokens/revoke': { body: { keyId: 'jwt:0123456789abcdef0123456789abcdef' }, more: { minted: true } },

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { giveBackUsage } from '../../src/admission/usage-store.ts'
+import { pruneApprovals } from '../../src/approvals/approval-store.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { pruneEvents } from '../../src/log/prune-events.ts'
 import { silentLogger } from '../../src/logger/logger.ts'
@@ -25,6 +26,7 @@ export async function pruneEverything(dataDir: string): Promise<void> {
   await pruneDeliveries(db, tomorrow, signal)
   await pruneIdempotencyKeys(db, tomorrow, signal, giveBackUsage)
   await pruneHeld(db, tomorrow, signal)
+  expect(await pruneApprovals(db, tomorrow, signal)).toBeGreaterThan(0)
   expect(await pruneFollowers(db, tomorrow, signal)).toBeGreaterThan(0)
   expect(await removeExpiredCodes(db, tomorrow)).toBeGreaterThan(0)
   await missedEdgeSweep({ db, clock: systemClock, changed() {} }).run(signal)

@@ -22,7 +22,7 @@ const boundedWhereRead: Readonly<Record<string, string>> = {
 }
 /** Stored instants that nothing waits for: when something happened, or an end that a caller has named. */
 const facts = new Set(
-  `agent.created_at agent.updated_at api_key.created_at api_key.revoked_at api_key.expires_at api_key.last_used_at audit.at audit.last_at
+  `agent.created_at agent.updated_at approval.asked_at approval.closed_at api_key.created_at api_key.revoked_at api_key.expires_at api_key.last_used_at audit.at audit.last_at
   claim.claimed_at follower.created_at follower.delivered_at follower.cancelled_at delivery.created_at delivery.updated_at event.created_at gateway.started_at held_wake.created_at mcp_session.created_at
   message.created_at message_recipient.updated_at message_recipient.delivered_at message_recipient.seen_at message_recipient.acked_at
   message_recipient.ended_at operator_key.expires_at operator_key.last_used_at operator_key.created_at operator_key.revoked_at
@@ -33,7 +33,7 @@ const facts = new Set(
 )
 /** Numbers that are no instants. */
 const numbers = new Set(
-  `agent.version audit.count bucket.level_ms delivery.from_log_id delivery.to_log_id delivery.event_count event.log_id event_audience.log_id
+  `agent.version approval.input_size audit.count operator_key.approves bucket.level_ms delivery.from_log_id delivery.to_log_id delivery.event_count event.log_id event_audience.log_id
   need.is_open
   held_wake.log_id held_wake.released message.task_seq message.broadcast message.recipient_count message_recipient.pending project.log_head
   project.log_tail replay.log_id session.pid subscription.coalesce_ms subscription.failed_in_a_row subscription.cursor_log_id
@@ -74,6 +74,8 @@ async function fill(gateway: TestGateway) {
   await gateway.call('POST', '/v1/sessions', { surface: 'cursor' }, donna)
   await gateway.call('POST', '/v1/claims', { ref: 'a' }, donna)
   await gateway.call('POST', '/v1/followers', {}, donna)
+  const asked = { harness: 'claude', conversationId: 'c', kind: 'permission', tool: 'Bash', input: {} }
+  await gateway.call('POST', '/v1/approvals', { ...asked, nonce: 'n', expiresInSeconds: 86_400 }, donna)
   await beginSession(gateway, donna)
   await gateway.call(
     'PUT',

@@ -28,6 +28,7 @@ export async function useEverything(gateway: TestGateway): Promise<void> {
   await useLists(gateway, [donna, mike], task.id)
   await useMail(gateway, donna.key, mike.key)
   await useFollowers(gateway, mike.key)
+  await useApprovals(gateway, mike)
   await useSessions(gateway, donna, mike)
   await useStream(gateway, donna, mike)
   await useClaims(gateway, donna, mike)
@@ -213,6 +214,34 @@ async function useMail(gateway: TestGateway, donna: string, mike: string): Promi
     for (const path of ['messages', `messages/${messageId}`, `threads/${messageId}`])
       await gateway.call('GET', `/v1/${path}`, undefined, { key })
   }
+}
+
+/** A harness asks, and a person answers. */
+async function useApprovals(gateway: TestGateway, agent: TestAgent): Promise<void> {
+  const asked = { harness: 'claude', conversationId: 'c-1', kind: 'permission', tool: 'Bash', input: { command: 'ls' } }
+  const ask = async (expiresInSeconds = 60) => {
+    const body = { ...asked, nonce: crypto.randomUUID(), expiresInSeconds }
+    return (await gateway.call('POST', '/v1/approvals', body, agent)).body
+  }
+  const person = { role: 'manager', label: 'anna', approve: true }
+  const { operatorKey: key } = (await gateway.call('POST', '/v1/operator-keys', person)).body
+  const { approvalId, inputHash } = await ask()
+  for (const query of ['', '?state=open', '?state=answered', '?conversationId=c-1', '?agent=@mike']) {
+    for (const as of [agent.key, key]) await gateway.call('GET', `/v1/approvals${query}`, undefined, { key: as })
+  }
+  for (const as of [agent.key, key]) await gateway.call('GET', '/v1/needs', undefined, { key: as })
+  await gateway.call('POST', `/v1/approvals/${approvalId}/decision`, { answer: 'once', inputHash }, { key })
+  await gateway.call('POST', `/v1/approvals/${approvalId}/close`, { outcome: 'taken' }, agent)
+  const { approvalId: short } = await ask(1)
+  await gateway.call('POST', '/v1/approvals/settle', { harness: 'codex', conversationId: 'c-1' }, agent)
+  const states = async () => (await gateway.call('GET', '/v1/events?since=0&limit=1000')).body.events
+  const isShort = ({ type, data }: Event) => type === 'approval.closed' && data.approvalId === short
+  await until(states, (events: Event[]) => events.some(isShort))
+}
+
+interface Event {
+  readonly type: string
+  readonly data: { readonly approvalId?: string }
 }
 
 /** An agent follows a task that it has sent. */

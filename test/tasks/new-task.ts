@@ -11,6 +11,7 @@ export function newTask(
     version: 1,
     statusMessageSeq: null,
     statusAt: now,
+    statusPerson: null,
     reason: null,
     priority: 'normal',
     taggedConcepts: [],

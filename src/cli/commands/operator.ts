@@ -13,6 +13,7 @@ interface AddOptions {
   role: OperatorRole
   for?: string[]
   label?: string
+  approve?: boolean
   saveKey?: string
   expiresIn?: number
 }
@@ -24,6 +25,7 @@ export function registerOperator(program: Command, io: Io): void {
   clientCommand(key, 'add', 'make a key for another operator; prints it once', [
     'rouse operator key add --role admin --label "Ines" --expires-in 90d',
     'rouse operator key add --role manager --for web --label "the web team"',
+    'rouse operator key add --role manager --label anna --approve',
     'rouse operator key add --role viewer',
   ])
     .requiredOption(
@@ -32,13 +34,14 @@ export function registerOperator(program: Command, io: Io): void {
       operatorRole,
     )
     .option('--for <project>', 'a project of the operator; repeatable (default: every project)', collect)
-    .option('--label <text>', 'who uses the key')
+    .option('--label <name>', 'the person who uses the key: what they do is on record under this name')
+    .option('--approve', 'it may answer what harnesses ask: only for a person, never for a script or a model')
     .option(...saveKeyOption)
     .option('--expires-in <time>', 'when it expires, counted from now, for example 90d', duration)
     .action(async (options: AddOptions, command: Command) => {
       const { gateway, print } = connect(io, command)
-      const { role, label, for: projects, expiresIn: expiresInSeconds } = options
-      const body = { role, label, projects, expiresInSeconds }
+      const { role, label, approve, for: projects, expiresIn: expiresInSeconds } = options
+      const body = { role, label, approve, projects, expiresInSeconds }
       const answer = await savingKey(options.saveKey, () => gateway.call('POST /v1/operator-keys', { body }))
       print.result(
         answer,

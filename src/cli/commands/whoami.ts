@@ -15,6 +15,7 @@ export function registerWhoami(parent: Command, io: Io): void {
     print.result({ ...answer, gateway: gateway.url, keySource: from ?? null }, () =>
       fields({
         identity: answer.identity,
+        name: answer.name,
         gateway: gateway.url,
         project: answer.project,
         role: answer.role,

@@ -7,6 +7,7 @@ export type AskedKind = 'handle' | 'profile' | 'question' | IdKind
 /** The kinds by the names that arguments and values of options have in the help. */
 const asked: Readonly<Record<string, AskedKind>> = {
   agent: 'handle',
+  approval: 'approval',
   grantee: 'handle',
   handle: 'handle',
   identity: 'handle',

@@ -27,6 +27,7 @@ export const idKinds = {
   thread: { prefix: 'MESSAGE:', lists: [inbox(threadCandidates), sent(threadCandidates)] },
   subscription: { prefix: 'WAKE_SUB:', lists: [subscriptions] },
   session: { prefix: 'session_', lists: [sessionsOf('live'), sessionsOf('ended')] },
+  approval: { prefix: 'APPROVAL:', lists: [approvals] },
   operatorKey: { prefix: '', lists: [operatorKeys] },
   permission: { prefix: '', lists: [permissions] },
 } as const satisfies Readonly<Record<string, IdLists>>
@@ -104,6 +105,14 @@ function sessionsOf(status: 'live' | 'ended'): List {
         page.sessions.map(({ sessionId, agent, surface }) => ({ id: sessionId, about: `${agent} · ${surface}` })),
       pagesMax,
     )
+}
+
+function approvals(gateway: GatewayClient, pagesMax: number): Promise<Candidate[]> {
+  return readPages(
+    (pageToken) => gateway.call('GET /v1/approvals', { query: { state: 'open', pageToken } }),
+    (page) => page.approvals.map(({ approvalId, agent, tool }) => ({ id: approvalId, about: `${agent} · ${tool}` })),
+    pagesMax,
+  )
 }
 
 async function operatorKeys(gateway: GatewayClient): Promise<Candidate[]> {

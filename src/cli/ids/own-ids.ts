@@ -30,6 +30,7 @@ export function ownIds(gateway: GatewayClient): OwnIds {
     thread: of('thread'),
     subscription: of('subscription'),
     session: of('session'),
+    approval: of('approval'),
     operatorKey: of('operatorKey'),
     permission: of('permission'),
     key: (handle, given) => resolve(given, keysOf(handle)),
@@ -47,7 +48,7 @@ export async function resolveId(
   list: () => Promise<readonly Candidate[]>,
 ): Promise<string> {
   const text = given.trim().replace(/^(…|\.{3})|(…|\.{3})$/g, '')
-  if (isWhole(text)) return /^[0-9a-f]{8}-/i.test(text) ? prefix + text : text
+  if (isWhole(text)) return /[:_]/.test(text) ? text : prefix + text
   if (text.length < lengthMin) return given
   const matches = matching(text, prefix, await list())
   if (matches.length <= 1) return matches[0]?.id ?? text
@@ -77,5 +78,8 @@ function ambiguous(text: string, matches: readonly Candidate[]): UsageError {
 
 /** A UUID with or without the prefix of its kind, or a ULID. */
 function isWhole(text: string): boolean {
-  return /(?:^|[:_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) || /^[0-9A-HJKMNP-TV-Z]{26}$/.test(text)
+  return (
+    /(?:^|[:_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ||
+    /^(APPROVAL:)?[0-9A-HJKMNP-TV-Z]{26}$/.test(text)
+  )
 }

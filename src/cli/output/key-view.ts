@@ -22,7 +22,7 @@ export function operatorKeyTable(io: Io, keys: readonly OperatorKeyView[]): stri
   const rows = keys.map((key) => [
     key.keyId,
     key.label,
-    key.role,
+    key.approve ? `${key.role}, approve` : key.role,
     key.projects?.join(',') ?? 'all',
     when(io, key.expiresAt),
     when(io, key.lastUsedAt),

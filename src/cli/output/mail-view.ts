@@ -10,7 +10,7 @@ export function inboxTable(io: Io, mails: readonly InboxMessageView[], unread: b
     ['MESSAGE', 'FROM', 'TYPE', 'STATUS', 'ARRIVED', 'SUBJECT'],
     mails.map((mail) => [
       mail.messageId,
-      mail.from,
+      personOf(mail),
       mail.signalType ?? mail.type,
       mail.status,
       when(io, mail.createdAt),
@@ -20,6 +20,10 @@ export function inboxTable(io: Io, mails: readonly InboxMessageView[], unread: b
     ['TYPE', 'ARRIVED'],
   )
 }
+
+/** `@donna`, or `anna (@operator)`. */
+const personOf = ({ from, person }: Pick<MessageView, 'from' | 'person'>): string =>
+  person === undefined ? from : `${person} (${from})`
 
 export function threadText(io: Io, messages: readonly MessageView[]): string {
   return messages.map((message) => messageText(io, message)).join('\n')
@@ -32,7 +36,7 @@ function messageText(io: Io, mail: MessageView): string {
     `${paint(io, 'bold', plain(mail.subject))}\n` +
     fields({
       message: mail.messageId,
-      from: mail.from,
+      from: personOf(mail),
       to: mail.to,
       type: mail.signalType ?? mail.type,
       ref: mail.ref,

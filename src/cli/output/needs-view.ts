@@ -29,13 +29,13 @@ function restOf({ kind, agent, count, atLeast }: AnswerOf<'GET /v1/needs'>['fold
   return `and ${more} of ${plain(agent)}: rouse needs --agent ${plain(agent)}\n`
 }
 
-function textOf(io: Io, { text, snoozedUntil }: NeedView): string {
-  const [first = ''] = plain(text, 'lines').split('\n')
+function textOf(io: Io, { text, approvalId, snoozedUntil }: NeedView): string {
+  const [first = ''] = approvalId === undefined ? plain(text, 'lines').split('\n') : [plain(text)]
   return snoozedUntil === undefined ? first : `[put off, ${when(io, snoozedUntil)}] ${first}`
 }
 
-const idOf = ({ id, taskId, messageId, subscriptionId, sessionId }: NeedView): string =>
-  taskId ?? messageId ?? subscriptionId ?? sessionId ?? id
+const idOf = ({ id, taskId, messageId, subscriptionId, approvalId, sessionId }: NeedView): string =>
+  taskId ?? messageId ?? subscriptionId ?? approvalId ?? sessionId ?? id
 
 /** The command that answers a need of this kind. */
 function hintOf(need: NeedView): string {
@@ -44,7 +44,10 @@ function hintOf(need: NeedView): string {
   const hints: Readonly<Record<NeedView['kind'], string>> = {
     input: `Answer a task:  rouse answer ${id} "…"`,
     auth: `Say that it is done:  rouse answer ${id} "…"`,
-    approval: `Approve where the harness of ${plain(agent)} runs.`,
+    approval:
+      need.approvalId === undefined
+        ? `Approve where the harness of ${plain(agent)} runs.`
+        : `Read what is asked, and decide:  rouse approve ${id}`,
     mail: `Reply to mail:  rouse reply ${id} "…"\nPut mail away:  rouse mark ${id} resolved`,
     degraded: `Have a subscription send again:  rouse sub update ${id} --status active`,
     failing: `Test a receiver:  rouse sub test ${id}`,

@@ -28,6 +28,8 @@ export const commandGroups: Readonly<Record<string, readonly CommandEntry[]>> = 
   Work: [
     { name: 'send', load: async () => (await import('../commands/send.ts')).registerSend },
     { name: 'answer', load: async () => (await import('../commands/answer.ts')).registerAnswer },
+    { name: 'approve', load: async () => (await import('../commands/approve.ts')).registerApprove },
+    { name: 'deny', load: async () => (await import('../commands/approve.ts')).registerDeny },
     { name: 'task', load: async () => (await import('../commands/task.ts')).registerTask },
     { name: 'inbox', load: async () => (await import('../commands/inbox.ts')).registerInbox },
     { name: 'mail', load: async () => (await import('../commands/mail.ts')).registerMail },

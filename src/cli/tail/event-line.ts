@@ -40,7 +40,7 @@ export function eventLines(io: Pick<Io, 'columns' | 'color'>): (event: EventView
       subjects.set(taskId, data.subject)
       if (subjects.size > subjectsMax) subjects.delete(subjects.keys().next().value!)
     }
-    const head = `${timeOfDay(io, createdAt)}  ${plain(actor).padEnd(10)}  ${whatOf(event)}`
+    const head = `${timeOfDay(io, createdAt)}  ${plain(whoOf(actor, data)).padEnd(10)}  ${whatOf(event)}`
     const about = aboutOf(io, event, data.subject ?? (taskId && subjects.get(taskId)))
     const columns = io.columns ?? Number.POSITIVE_INFINITY
     const room = columns - widthOf(head) - 2
@@ -49,6 +49,9 @@ export function eventLines(io: Pick<Io, 'columns' | 'color'>): (event: EventView
     return about === '' ? shown : `${shown}  ${clip(about, room)}`
   }
 }
+
+/** `@donna`, or `anna` for an operator with a name. */
+const whoOf = (actor: string, { person }: EventView['data']): unknown => person ?? actor
 
 /** `task submitted → working`, `message sent` */
 function whatOf({ type, data }: EventView): string {

@@ -27,6 +27,7 @@ import { loadTaskContents } from '../../tasks/read-task.ts'
 import { isTerminal, type TaskState } from '../../words/task-states.ts'
 import type { A2aOperationName } from '../access/a2a-operations.ts'
 import type { FrontContext } from '../front-context.ts'
+import { marked } from '../traced.ts'
 import type { A2aCall } from './call.ts'
 import { requireCalledTask } from './called-task.ts'
 import { cardAgent } from './card-agent.ts'
@@ -130,7 +131,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
   cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<A2aTask> {
     return this.#run('CancelTask', context, params.id, async (call) => {
       await requireCalledTask(this.#context.db, call, params.id)
-      const task = await cancelTask(this.#context, call.caller, params.id, readWakePolicy(params.metadata))
+      const task = await cancelTask(this.#markedFor(call), call.caller, params.id, readWakePolicy(params.metadata))
       return loadA2aTask(this.#context.db, task, { sizeMax: call.sizeMax })
     })
   }
@@ -140,7 +141,7 @@ export class DurableRequestHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
     return this.#run('CreateTaskPushNotificationConfig', context, params.taskId, async (call) =>
-      createConfig(this.#context, call, params, context.requestedVersion),
+      createConfig(this.#markedFor(call), call, params, context.requestedVersion),
     )
   }
 
@@ -167,8 +168,12 @@ export class DurableRequestHandler implements A2ARequestHandler {
     context: ServerCallContext,
   ): Promise<void> {
     return this.#run('DeleteTaskPushNotificationConfig', context, params.taskId, async (call) =>
-      deleteConfig(this.#context, call, params),
+      deleteConfig(this.#markedFor(call), call, params),
     )
+  }
+
+  #markedFor({ caller }: A2aCall): FrontContext {
+    return marked(this.#context, { person: caller.name })
   }
 
   #run<T>(

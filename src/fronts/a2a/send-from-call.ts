@@ -15,7 +15,7 @@ import { recordCall } from '../access/a2a-access.ts'
 import { a2aOperation } from '../access/a2a-operations.ts'
 import { authorise } from '../access/authorise.ts'
 import type { FrontContext } from '../front-context.ts'
-import { inSpan, traced } from '../traced.ts'
+import { inSpan, marked } from '../traced.ts'
 import type { A2aCall } from './call.ts'
 import { historyLimit, requireMessage, typed } from './params.ts'
 import { keepingConfig } from './push-operations.ts'
@@ -81,7 +81,12 @@ export async function sendFromCall(
   const startedAt = performance.now()
   const about = { name: 'SendMessage', parent: call.traceparent, attributes: { 'rouse.front': call.front } }
   const sent = await inSpan(context.tracing, about, async (traceparent, span) => {
-    const { task, ...rest } = await sendMessage(traced(context, traceparent), caller, call.agent, input)
+    const { task, ...rest } = await sendMessage(
+      marked(context, { traceparent, person: caller.name }),
+      caller,
+      call.agent,
+      input,
+    )
     span?.note({ 'a2a.task.id': task.id, 'gen_ai.conversation.id': task.contextId })
     return { task, ...rest }
   })

@@ -9,7 +9,7 @@ import { authorise } from '../access/authorise.ts'
 import { beginChange } from '../access/changes.ts'
 import type { FrontContext } from '../front-context.ts'
 import { type WhenUnsent, wantedBy, withMail, withSessionMail } from '../http/answer-mail.ts'
-import { inSpan, traced } from '../traced.ts'
+import { inSpan, marked } from '../traced.ts'
 import { parse } from '../validate.ts'
 import { runOnce } from './repeated-call.ts'
 import type { Reply } from './reply.ts'
@@ -84,21 +84,33 @@ export async function callRoute(
 }
 
 /** Runs the handler of a route. What is only read is no span. */
-function handleTraced(context: FrontContext, route: AnyRoute, input: Pick<RestCall, 'header'>): Promise<unknown> {
+function handleTraced(
+  context: FrontContext,
+  route: AnyRoute,
+  input: Pick<RestCall, 'caller' | 'header'>,
+): Promise<unknown> {
   const parent = readTraceparent(input.header('traceparent'))
   const { name, audited } = route.operation
-  const handle = (traceparent: string | undefined) => route.handle(input as never, tracedFeatures(context, traceparent))
+  const handle = (traceparent: string | undefined) =>
+    route.handle(input as never, featuresFor(context, { traceparent, person: input.caller.name }))
   const isSpan = audited === 'first' || audited === 'soon'
   return isSpan
     ? inSpan(context.tracing, { name, parent, attributes: { 'rouse.front': 'rest' } }, handle)
     : handle(parent)
 }
 
-/** The features whose events wake somebody, for a call that is part of a trace. */
-function tracedFeatures(context: FrontContext, traceparent: string | undefined): FrontContext {
-  if (traceparent === undefined) return context
-  const { mail, claims } = context
-  return { ...traced(context, traceparent), mail: traced(mail, traceparent), claims: traced(claims, traceparent) }
+/** The features for a call, with the marks of its events. */
+function featuresFor(context: FrontContext, marks: Parameters<typeof marked>[1]): FrontContext {
+  const { approvals, claims, mail, recovery, sessions, subscriptions } = context
+  return {
+    ...marked(context, marks),
+    approvals: marked(approvals, marks),
+    claims: marked(claims, marks),
+    mail: marked(mail, marks),
+    recovery: marked(recovery, marks),
+    sessions: marked(sessions, marks),
+    subscriptions: marked(subscriptions, marks),
+  }
 }
 
 /** A list's last page names an empty token: a loop that begins with it begins with the first page. */

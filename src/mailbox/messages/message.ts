@@ -10,6 +10,8 @@ export const messageFields = {
   id: text,
   projectId: text,
   senderId: text,
+  /** The name of the operator who sent it; null: an agent did, or one without a name. */
+  person: nullable(text),
   /** The sender's live session at that time. */
   senderSession: nullable(text),
   /** As the sender wrote it; null for the mail of a task. */

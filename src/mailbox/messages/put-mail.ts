@@ -60,6 +60,7 @@ function messageOf(mail: NewMail, now: number): MailMessage {
     id,
     projectId: mail.projectId,
     senderId: mail.senderId,
+    person: mail.person ?? null,
     senderSession: mail.senderSession ?? null,
     address: mail.address ?? null,
     broadcast: mail.broadcast ?? false,

@@ -19,6 +19,7 @@ export function createHandoffMail(context: MailContext): SendHandoffMail {
       projectId,
       from: sender.identity,
       senderId: sender.id,
+      person: sender.name ?? null,
       address: recipient.handle,
       subject: cutLine(`Handed over to you: ${ref}`, subjectMax),
       body,

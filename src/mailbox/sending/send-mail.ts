@@ -133,6 +133,7 @@ async function storeMail(
     projectId,
     from: nameIn(projectId, caller),
     senderId: caller.id,
+    person: caller.name ?? null,
     senderSession: senderSession?.id,
     address,
     broadcast,

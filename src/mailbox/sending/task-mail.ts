@@ -13,6 +13,7 @@ export const recordMail: RecordTaskMail = async (tx, mail) => {
     projectId,
     from: nameIn(projectId, sender),
     senderId: sender.id,
+    person: sender.name ?? null,
     subject: mail.subject,
     type: 'task',
     id: isFirst ? firstMailOf(mail.taskId) : undefined,

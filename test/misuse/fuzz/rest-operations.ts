@@ -13,6 +13,8 @@ const reader = { coalesceWindow: 0, daemonSocketPath: '/s', reader: 'rouse bridg
 const refusedRoutes: readonly RestRoute[] = [
   'POST /v1/event-subscriptions',
   'POST /v1/needs/snooze',
+  // Only a person may.
+  'POST /v1/approvals/:id/decision',
   'POST /v1/turns/:id/end',
   'POST /v1/recovery/acts',
   'POST /v1/recovery/acts/:epoch/report',
@@ -37,6 +39,7 @@ function sampled(route: RestRoute, form?: AnySample & Partial<Operation>): Opera
 const forms: readonly Operation[] = [
   sampled('POST /v1/agents/:handle/keys', { body: { expiresAt } }),
   sampled('POST /v1/operator-keys', { body: { role: 'viewer', projects: [':project'], expiresAt } }),
+  sampled('POST /v1/approvals/:id/close', { body: { outcome: 'taken' }, isRefused: true }),
   sampled('POST /v1/tokens/revoke', { body: { token: 'a.b.c' }, isRefused: true }),
   sampled('POST /v1/wake-subscriptions', {
     body: {

@@ -16,7 +16,7 @@ export const needsRead = operatorTool({
   scopes: ['read'],
   title: 'What waits for a person',
   description:
-    'Lists what waits for a person in the project, the longest wait first: five of an agent and kind, all with agent. Look here first. kind says why: input and auth (a task asks: task_write answers), mail (to the operator: message_write), failing and degraded (wakes fail, or are no longer sent: subscription_write), retrying (a receiver is away: deliveries_read says why), gate and parked (recovery_write), capped (it has had as many turns as the gate allows), late (nobody has begun a task for ten minutes), approval (a harness waits for its user, who alone can approve). need_write puts one off. counts has all kinds, also with a filter.',
+    'Lists what waits for a person in the project, the longest wait first: five of an agent and kind, all with agent. Look here first. kind says why: input and auth (a task asks: task_write answers), mail (to the operator: message_write), failing and degraded (wakes fail, or are no longer sent: subscription_write), retrying (a receiver is away: deliveries_read says why), gate and parked (recovery_write), capped (it has had as many turns as the gate allows), late (nobody has begun a task for ten minutes), approval (a harness waits for a person, who alone can approve, and not with these tools). need_write puts one off. counts has all kinds, also with a filter.',
   input: z.strictObject({
     kind: oneOf(needKinds).describe('Only these').optional(),
     agent: address.describe('Only what concerns this agent, and all of it: @donna').optional(),

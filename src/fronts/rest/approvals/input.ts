@@ -7,7 +7,7 @@ import { address, count, line, oneOf, text } from '../fields.ts'
 const name = line(100).min(1)
 const conversationId = line(sizeLimits.id.max).min(1)
 /** As it came: a copy may lose members. */
-const input = z.custom<JsonObject>(isJsonObject, 'must be an object').meta({ type: 'object' })
+const input = z.unknown().refine(isJsonObject, 'must be an object').meta({ type: 'object' }) as z.ZodType<JsonObject>
 const message = text(2_000)
 /** The most that a harness waits, in seconds. */
 const waitMax = 24 * 3_600
@@ -39,7 +39,7 @@ export const decisionInput = z.strictObject({
   answer: oneOf(approvalAnswers),
   message: message.optional(),
   answers: z.record(text(2_000), message).optional(),
-  inputHash: z.string().regex(/^[0-9a-f]{64}$/, 'is the inputHash of what you have read: 64 hexadecimal digits'),
+  inputHash: line(64).min(1),
 })
 
 export const closeInput = z

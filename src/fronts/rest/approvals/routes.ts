@@ -50,7 +50,7 @@ export const approvalRoutes = [
       const now = clock.now()
       const { items, more } = await readBoundedPage(
         (last: Approval | undefined, count) =>
-          listApprovals(db, of, { ...wanted, now }, { before: last?.id ?? pageToken, limit: count }),
+          listApprovals(db, of, wanted, { before: last?.id ?? pageToken, limit: count }),
         { limit, sizeMax: sizeLimits.page.max, sizeOf: ({ inputSize }) => inputSize },
       )
       const identity = await identitiesOf(db, [...new Set(items.map(({ agentId }) => agentId))])

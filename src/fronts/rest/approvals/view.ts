@@ -28,12 +28,12 @@ export interface ApprovalView {
   readonly expiresAt: string
   readonly state: ApprovalState
   /** null: no person has decided here. */
-  readonly decision: DecisionView | null
+  readonly decision: PersonDecisionView | null
   /** What the harness did with the decision, as its adapter reports it. */
   readonly outcome: Approval['outcome']
 }
 
-interface DecisionView {
+interface PersonDecisionView {
   readonly answer: 'once' | 'deny' | 'answer'
   readonly message: string | null
   /** The answers by question. */
@@ -69,6 +69,6 @@ export function approvalView(approval: Approval, agent: string, now: number): Ap
   }
 }
 
-function decisionView({ answer, message, answers, decidedBy, closedAt }: Approval): DecisionView | null {
+function decisionView({ answer, message, answers, decidedBy, closedAt }: Approval): PersonDecisionView | null {
   return answer === null ? null : { answer, message, answers, by: decidedBy!, at: instant(closedAt!) }
 }

@@ -26,6 +26,8 @@ interface MessageFields extends Fields {
   readonly messageId: string
   /** `@donna` */
   readonly from: string
+  /** The name of the operator who sent it. */
+  readonly person?: string
   readonly fromSession: string | null
   /** The address as the sender gave it; null for the mail of a task. */
   readonly to: string | null
@@ -126,10 +128,11 @@ export function inboxMessageView({ message, from, recipient }: InboxMail): Inbox
 }
 
 function messageFields(message: MailMessage, from: string): Omit<MessageFields, 'messageId'> {
-  const { broadcast, address, senderSession, subject, body, type, signalType, payload, ref } = message
+  const { broadcast, address, person, senderSession, subject, body, type, signalType, payload, ref } = message
   return {
     threadId: message.threadId,
     from,
+    ...(person === null ? {} : { person }),
     fromSession: senderSession,
     to: address,
     isBroadcast: broadcast,

@@ -2,38 +2,16 @@ import { identitiesOf } from '../../../registry/agents/identity.ts'
 import { listTripped, readGates } from '../../../registry/recovery/gate-store.ts'
 import { isParked } from '../../../registry/recovery/recovery.ts'
 import { findRecovery, listParked } from '../../../registry/recovery/recovery-store.ts'
-import { listAwaitingApproval } from '../../../registry/sessions/session-lists.ts'
 import type { Reader } from '../../../storage/database.ts'
 import { listWithheld } from '../../../turns/turn-store.ts'
 import { instant, instantOrNull } from '../instant.ts'
 import type { NeedFields } from './view.ts'
-import { type NeedReader, ofOneEach, type WaitingNeed } from './waiting.ts'
+import { agentsMax, type NeedReader, ofOneEach, type WaitingNeed } from './waiting.ts'
 
-/** The most agents whose gate has tripped, or who are parked, capped, or wait for an approval: each is one need. */
-const agentsMax = 10_000
-
-/** Reads the needs of which an agent has one of each kind: its approval, its gate, its park and its caps. */
+/** Reads the needs of which an agent has one of each kind: its gate, its park and its caps. */
 export async function agentNeeds(reader: NeedReader): Promise<WaitingNeed[]> {
-  const reads = [approvalNeeds, gateNeeds, parkNeeds, capNeeds]
+  const reads = [gateNeeds, parkNeeds, capNeeds]
   return ofOneEach((await Promise.all(reads.map((read) => read(reader)))).flat())
-}
-
-/** A report counts however old it is: a harness that waits for a person has nothing new to report. */
-async function approvalNeeds({ db, caller }: NeedReader): Promise<NeedFields[]> {
-  const { id, projectId } = caller
-  const waiting = await listAwaitingApproval(
-    db,
-    caller.kind === 'operator' ? { projectId } : { agentId: id },
-    agentsMax,
-  )
-  const identity = await identities(db, waiting)
-  return waiting.map(({ id: sessionId, agentId, presenceAt, lastSeenAt, surface }) => ({
-    kind: 'approval',
-    agent: identity(agentId),
-    since: instant(presenceAt ?? lastSeenAt),
-    text: `Its harness (${surface}) waits until a person approves its next step.`,
-    sessionId,
-  }))
 }
 
 async function gateNeeds({ db, caller, now }: NeedReader): Promise<NeedFields[]> {

@@ -18,11 +18,20 @@ import type { TaskState } from '../../../words/task-states.ts'
 import { instant } from '../instant.ts'
 import type { Position } from '../page.ts'
 import { agentNeeds } from './agent-needs.ts'
-import { byPlace, countedMax, groupsOf, isAfter, type NeedReader, type WaitingNeed, waitingOf } from './waiting.ts'
+import { approvalNeeds } from './approval-needs.ts'
+import {
+  byPlace,
+  countedMax,
+  groupsOf,
+  isAfter,
+  type NeedReader,
+  textMax,
+  type WaitingNeed,
+  waitingOf,
+} from './waiting.ts'
 
 /** The most notices for each owner and kind, the longest waits. */
 const noticesMax = 100
-const textMax = 2_000
 /** From here on a submitted task is late. */
 const lateMs = 10 * 60_000
 
@@ -49,6 +58,7 @@ export async function readWaiting(asking: NeedReader, part: Part): Promise<Waiti
     waitingMail(asking, part),
     waitingSubscriptions(asking, part),
     agentNeeds(asking),
+    approvalNeeds(asking),
   ])
   const wanted = lists.flat().filter((one) => isAfter(one, after) && (owner === undefined || owner === one.owner))
   return groupsOf(wanted.sort(byPlace))

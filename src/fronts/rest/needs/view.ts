@@ -20,9 +20,11 @@ export interface NeedFields {
   readonly messageId?: string
   readonly threadId?: string
   readonly sessionId?: string
+  readonly approvalId?: string
+  readonly approvalKind?: 'permission' | 'question'
   readonly subscriptionId?: string
   readonly trigger?: Trigger
-  /** The end of a park; null: until a person acts. When a receiver is tried again. */
+  /** The end of a park, and of an approval; null: until a person acts. When a receiver is tried again. */
   readonly until?: string | null
 }
 

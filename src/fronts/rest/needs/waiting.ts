@@ -11,6 +11,10 @@ export interface NeedReader {
   readonly now: number
 }
 
+/** The most agents whose gate has tripped, or who are parked or capped, and the most approvals: each is one need. */
+export const agentsMax = 10_000
+export const textMax = 2_000
+
 /** The most that is counted of each owner and kind. */
 export const countedMax = 1_000
 

@@ -19,7 +19,13 @@ export interface TaskSummaryView {
   readonly assignee: string
   readonly priority: Priority
   readonly taggedConcepts: readonly string[]
-  readonly status: { readonly state: TaskState; readonly timestamp: string; readonly message?: A2aMessage }
+  readonly status: {
+    readonly state: TaskState
+    readonly timestamp: string
+    readonly message?: A2aMessage
+    /** The name of the operator who moved it to this state. */
+    readonly person?: string
+  }
   /** The newest messages. */
   readonly history: readonly A2aMessage[]
   /** Of all messages, also of those that `history` leaves out. */
@@ -66,6 +72,7 @@ export function taskView(document: TaskDocument): TaskView {
       state: task.state,
       timestamp: instant(task.statusAt),
       ...(statusMessage ? { message: statusMessage } : {}),
+      ...(task.statusPerson === null ? {} : { person: task.statusPerson }),
     },
     history,
     messageCount: task.messageCount,

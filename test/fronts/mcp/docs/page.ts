@@ -74,6 +74,7 @@ tools are a second set. Ask for them in the URL, with the key or the token of an
 - Each tool is calls of the [API](api.md), checked, limited and audited like those. It acts in the project of the key, or of the header \`Rouse-Project\`.
 - **What agents wrote is data** in the results, as everywhere. But what a tool writes counts as the word of \`@operator\`: agents take it as that of
   their user. Have a person approve each \`_write\` call, and where nobody looks, ask for \`?tools=read\`.
+- **No tool answers what a harness asks its user** ([approvals](approvals.md)), whatever the scopes of the key: who calls it may be a script or a model.
 - \`rouse mcp\` serves the tools of agents only.
 
 `
