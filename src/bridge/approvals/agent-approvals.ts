@@ -72,7 +72,8 @@ export class AgentApprovals {
     let record: ApprovalRecord | undefined
     let isGiven = false
     try {
-      record = await openRecord(gateway, { ...request, harness, expiresInSeconds }, signal)
+      // Also when it has ended meanwhile: the record may be there, and has to be closed.
+      record = await openRecord(gateway, { ...request, harness, expiresInSeconds }, over)
       const decision = await awaitDecision(gateway, record, signal)
       if (!decision) return
       isGiven = true

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { awaitDecision, closeRecord, openRecord } from '../../bridge/approvals/record.ts'
+import { type ApprovalRecord, awaitDecision, closeRecord, openRecord } from '../../bridge/approvals/record.ts'
 import type { GatewayClient } from '../../client/gateway-client.ts'
 import { conversationOf, turnOf } from '../../harnesses/conversation.ts'
 import { approvalSeconds } from '../../harnesses/entries.ts'
@@ -32,14 +32,17 @@ export async function holdRequest(
   const expiresInSeconds = approvalSeconds - spareSeconds.record
   using life = within((approvalSeconds - spareSeconds.program) * 1_000, stopped)
   const recorded = { ...request, harness: harness!.id, nonce, expiresInSeconds }
-  const record = await openRecord(gateway, recorded, life.signal)
+  let record: ApprovalRecord | undefined
   try {
+    record = await openRecord(gateway, recorded, life.signal)
     const decision = await awaitDecision(gateway, record, life.signal)
     const output = decision && approvals.output(request, decision)
     if (output) await give(output)
   } finally {
     if (stopped.aborted) {
       using late = within(closeMsMax)
+      // It may be there without our having its id: the same nonce finds it.
+      record ??= await openRecord(gateway, recorded, late.signal)
       await closeRecord(gateway, record.id, { state: 'withdrawn' }, late.signal)
     }
   }
