@@ -65,7 +65,12 @@ export async function openApprovalDesk({ run, question }: Calls) {
       return terminal
     },
     configure: (harness: string, settings: object = {}) => {
-      const agent = { profile: office.profile, harnesses: [harness], directories: [office.at('project')], approvals: true }
+      const agent = {
+        profile: office.profile,
+        harnesses: [harness],
+        directories: [office.at('project')],
+        approvals: true,
+      }
       const config = { agents: [agent], adapters: { [harness]: settings } }
       office.write('.config/rouse/bridge.json', JSON.stringify(config), 0o600)
     },
@@ -76,11 +81,13 @@ export async function openApprovalDesk({ run, question }: Calls) {
     },
     /** Resolves with the only request that waits. */
     asked: async (timeoutMs?: number): Promise<ApprovalSeen> =>
-      (await until(
-        () => list('state=open'),
-        ({ length }) => length === 1,
-        timeoutMs,
-      ))[0]!,
+      (
+        await until(
+          () => list('state=open'),
+          ({ length }) => length === 1,
+          timeoutMs,
+        )
+      )[0]!,
     list,
     read,
     decide: async ({ approvalId, inputHash }: ApprovalSeen, body: JsonObject): Promise<ProcessAnswer> =>

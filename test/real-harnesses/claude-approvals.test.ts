@@ -53,7 +53,11 @@ describe.skipIf(!canRun)('Claude Code in a terminal', () => {
     const { terminal, prompt, rests } = desk
     await prompt('RUN one')
     const one = await desk.asked()
-    expect(one).toMatchObject({ tool: 'Bash', kind: 'permission', input: { command: expect.stringContaining('touch ') } })
+    expect(one).toMatchObject({
+      tool: 'Bash',
+      kind: 'permission',
+      input: { command: expect.stringContaining('touch ') },
+    })
     await terminal.shows(dialog)
     const allowedAt = performance.now()
     expect((await desk.decide(one, { answer: 'once' })).status).toBe(200)
@@ -67,7 +71,10 @@ describe.skipIf(!canRun)('Claude Code in a terminal', () => {
     const two = await desk.asked()
     await terminal.shows(dialog)
     expect((await desk.decide(two, { answer: 'deny', message: 'Not on a Saturday.' })).status).toBe(200)
-    await until(() => desk.seen.at(-1), (text) => text?.includes('Not on a Saturday.') === true)
+    await until(
+      () => desk.seen.at(-1),
+      (text) => text?.includes('Not on a Saturday.') === true,
+    )
     await desk.becomes(two, ({ outcome }) => outcome === 'taken')
     await rests()
     expect(desk.isMade('two')).toBe(false)
@@ -94,7 +101,10 @@ describe.skipIf(!canRun)('Claude Code in a terminal', () => {
     expect(five).toMatchObject({ kind: 'question', input: { questions: [{ question: 'Which of stores?' }] } })
     await terminal.shows('Which of stores?')
     expect((await desk.decide(five, { answer: 'answer', answers: { 'Which of stores?': 'SQLite' } })).status).toBe(200)
-    await until(() => desk.seen.at(-1), (text) => text?.includes('SQLite') === true)
+    await until(
+      () => desk.seen.at(-1),
+      (text) => text?.includes('SQLite') === true,
+    )
     await desk.becomes(five, ({ outcome }) => outcome === 'taken')
     await rests()
     expect(await desk.list('state=open')).toEqual([])

@@ -55,7 +55,11 @@ async function openShared() {
     terminal.key('C-u')
     await terminal.type(text)
   }
-  const isClosed = () => until(() => terminal.text.includes(screens.approval), (is) => !is)
+  const isClosed = () =>
+    until(
+      () => terminal.text.includes(screens.approval),
+      (is) => !is,
+    )
   return {
     ...desk,
     terminal,
@@ -96,10 +100,7 @@ describe.skipIf(codex === undefined || !hasTerminal())('Codex in a terminal on a
     await terminal.shows(screens.approval)
     expect((await desk.decide(two, { answer: 'deny', message: 'Not on a Saturday.' })).status).toBe(200)
     await desk.becomes(two, ({ outcome }) => outcome === 'taken')
-    await until(
-      () => desk.model.requests.some(({ text }) => text.includes('Not on a Saturday.')),
-      Boolean,
-    )
+    await until(() => desk.model.requests.some(({ text }) => text.includes('Not on a Saturday.')), Boolean)
     await isClosed()
     expect(desk.isMade('two')).toBe(false)
 
@@ -152,6 +153,7 @@ describe.skipIf(codex === undefined || !hasTerminal())('Codex in a terminal on a
       const ended = await desk.becomes(
         asked,
         ({ state, outcome }) => state === 'answered_there' || outcome !== null || (state === 'answered' && !isYesThere),
+        60_000,
       )
       const isAllowed = isYesThere && ended.outcome !== 'taken'
       // A refused command is not run later either.

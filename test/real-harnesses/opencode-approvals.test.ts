@@ -61,7 +61,11 @@ describe.skipIf(opencode === undefined || !hasTerminal())('OpenCode in a termina
     const { terminal, prompt, isClosed } = desk
     await prompt('RUN one')
     const one = await desk.asked()
-    expect(one).toMatchObject({ harness: 'opencode', tool: 'bash', input: { command: expect.stringMatching(/^touch /) } })
+    expect(one).toMatchObject({
+      harness: 'opencode',
+      tool: 'bash',
+      input: { command: expect.stringMatching(/^touch /) },
+    })
     await terminal.shows(dialog)
     const allowedAt = performance.now()
     expect((await desk.decide(one, { answer: 'once' })).status).toBe(200)

@@ -54,7 +54,10 @@ async function checkApprovals(io: Io, { id, install }: Harness, installed: Insta
   const byHook = () =>
     installed.some(([, { written }]) => written.some(({ value }) => / --approvals\b/.test(JSON.stringify(value))))
   const byBridge = async () => {
-    const agents = await openConfig(io, undefined, adapters).then(({ config }) => config.agents, () => [])
+    const agents = await openConfig(io, undefined, adapters).then(
+      ({ config }) => config.agents,
+      () => [],
+    )
     return agents.some(({ approvals, harnesses }) => approvals && harnesses.includes(id))
   }
   const ways = {

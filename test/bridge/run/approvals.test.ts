@@ -34,9 +34,10 @@ async function openDesk() {
     ...place,
     options: { ...place.options, approvals: true as const },
     list,
-    open: async () => (await until(list, (all) => all.some(({ state }: { state: string }) => state === 'open'))).find(
-      ({ state }: { state: string }) => state === 'open',
-    ),
+    open: async () =>
+      (await until(list, (all) => all.some(({ state }: { state: string }) => state === 'open'))).find(
+        ({ state }: { state: string }) => state === 'open',
+      ),
     newest: (check: (approval: { state: string; outcome: string | null }) => boolean) =>
       until(async () => (await list())[0], check),
     decide: ({ approvalId, inputHash }: { approvalId: string; inputHash: string }, body: object) =>
@@ -54,7 +55,12 @@ test.each([
   const { asked, answers } = aRequest({}, outcome)
   desk.harness.asked(asked)
   const record = await desk.open()
-  expect(record).toMatchObject({ harness: 'codex', conversationId: 'thread', tool: 'shell', input: { command: 'make' } })
+  expect(record).toMatchObject({
+    harness: 'codex',
+    conversationId: 'thread',
+    tool: 'shell',
+    input: { command: 'make' },
+  })
   expect((await desk.decide(record, decision)).status).toBe(200)
   expect(await desk.newest((one) => one.outcome !== null)).toMatchObject({ state: 'answered', outcome })
   expect(answers).toEqual([decision])
@@ -66,17 +72,20 @@ test('without the setting nothing is asked elsewhere', async () => {
   expect(desk.harness.asksElsewhere).toBe(false)
 })
 
-test.each(['answered_there', 'withdrawn'] as const)('a request that ends in its harness is %s, and gets no answer', async (state) => {
-  await using desk = await openDesk()
-  await using _bridge = await startBridge(desk.options)
-  const { asked, answers, end } = aRequest()
-  desk.harness.asked(asked)
-  const record = await desk.open()
-  end(state)
-  expect(await desk.newest((one) => one.state !== 'open')).toMatchObject({ state })
-  expect((await desk.decide(record, { answer: 'once' })).status).toBe(409)
-  expect(answers).toEqual([])
-})
+test.each(['answered_there', 'withdrawn'] as const)(
+  'a request that ends in its harness is %s, and gets no answer',
+  async (state) => {
+    await using desk = await openDesk()
+    await using _bridge = await startBridge(desk.options)
+    const { asked, answers, end } = aRequest()
+    desk.harness.asked(asked)
+    const record = await desk.open()
+    end(state)
+    expect(await desk.newest((one) => one.state !== 'open')).toMatchObject({ state })
+    expect((await desk.decide(record, { answer: 'once' })).status).toBe(409)
+    expect(answers).toEqual([])
+  },
+)
 
 test('a bridge that stops takes back what waits; the next one closes what a killed one has left, and asks anew', async () => {
   await using desk = await openDesk()

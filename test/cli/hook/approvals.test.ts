@@ -61,7 +61,12 @@ test.each([
     { answer: 'answer', answers: { 'Which store?': 'SQLite' } },
     { behavior: 'allow', updatedInput: { questions, answers: { 'Which store?': 'SQLite' } } },
   ],
-  ['a question that is refused', question, { answer: 'deny', message: 'Ask less.' }, { behavior: 'deny', message: 'Ask less.' }],
+  [
+    'a question that is refused',
+    question,
+    { answer: 'deny', message: 'Ask less.' },
+    { behavior: 'deny', message: 'Ask less.' },
+  ],
 ] as const)('%s', async (_case, input, body, decision) => {
   await using desk = await openDesk()
   const hook = desk.hook(input)
@@ -98,18 +103,21 @@ test.each([
   ['Stop', {}],
   ['UserPromptSubmit', { prompt: 'go on' }],
   ['SessionEnd', { reason: 'other' }],
-])('answered in the terminal, as %s shows: the hook ends without a word, and a person elsewhere is too late', async (event, more) => {
-  await using desk = await openDesk()
-  const hook = desk.hook(bash)
-  const asked = await desk.asked()
-  const other = desk.hook({ ...bash, hook_event_name: 'PostToolUse', tool_input: { command: 'another' } })
-  expect(await other.code).toBe(0)
-  expect((await desk.list())[0].state).toBe('open')
-  expect(await desk.hook({ ...bash, hook_event_name: event, ...more }).code).toBe(0)
-  expect([await hook.code, hook.stdout()]).toEqual([0, ''])
-  expect((await desk.list())[0].state).toBe('answered_there')
-  expect((await desk.decide(asked, { answer: 'once' })).body).toMatchObject({ code: 'approval-answered' })
-})
+])(
+  'answered in the terminal, as %s shows: the hook ends without a word, and a person elsewhere is too late',
+  async (event, more) => {
+    await using desk = await openDesk()
+    const hook = desk.hook(bash)
+    const asked = await desk.asked()
+    const other = desk.hook({ ...bash, hook_event_name: 'PostToolUse', tool_input: { command: 'another' } })
+    expect(await other.code).toBe(0)
+    expect((await desk.list())[0].state).toBe('open')
+    expect(await desk.hook({ ...bash, hook_event_name: event, ...more }).code).toBe(0)
+    expect([await hook.code, hook.stdout()]).toEqual([0, ''])
+    expect((await desk.list())[0].state).toBe('answered_there')
+    expect((await desk.decide(asked, { answer: 'once' })).body).toMatchObject({ code: 'approval-answered' })
+  },
+)
 
 test.each([
   ['allowed, and it ran', { answer: 'once' }, 'PostToolUse', 'taken'],
@@ -183,7 +191,12 @@ test.each([
 test('an answer to another request than the hook’s is none', async () => {
   await using desk = await openDesk()
   const open = { approvalId: 'APPROVAL:1', state: 'open', decision: null }
-  const decided = { ...open, state: 'answered', inputHash: hash, decision: { answer: 'once', message: null, answers: null } }
+  const decided = {
+    ...open,
+    state: 'answered',
+    inputHash: hash,
+    decision: { answer: 'once', message: null, answers: null },
+  }
   let inputHash = ''
   await using stub = await startStubGateway({
     'PUT /v1/presence': { json: {} },

@@ -78,9 +78,7 @@ test('questions are answered: one list for each, and several labels where severa
   })
   const answers = { 'Which store?': 'a, b', 'Which colours?': 'red, blue' }
   expect(await asked.answer({ answer: 'answer', answers })).toBe('taken')
-  expect(fake.replies).toEqual([
-    { route: 'POST /question/ID/reply', body: { answers: [['a, b'], ['red', 'blue']] } },
-  ])
+  expect(fake.replies).toEqual([{ route: 'POST /question/ID/reply', body: { answers: [['a, b'], ['red', 'blue']] } }])
 })
 
 test('a question is refused', async () => {

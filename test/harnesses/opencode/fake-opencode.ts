@@ -205,7 +205,8 @@ export class FakeOpencode implements AsyncDisposable {
   }
 
   #replied(id: string, route: string, body: object): { status: number; json?: unknown } {
-    if (!this.#asks.has(id) && !this.#questions.has(id)) return { status: 404, json: { _tag: 'PermissionNotFoundError' } }
+    if (!this.#asks.has(id) && !this.#questions.has(id))
+      return { status: 404, json: { _tag: 'PermissionNotFoundError' } }
     this.replies.push({ route: route.replace(id, 'ID'), body })
     if (this.#questions.has(id)) this.answerQuestions(id)
     else this.reply(id, (body as { reply: 'once' | 'reject' }).reply)

@@ -8,12 +8,14 @@ import type { RequestId, ServerMessage } from './rpc/connection.ts'
 
 /** The server says so at once. */
 const resolvedMaxMs = 5_000
-/** The status of a command that was not run, which is over at once. */
+/** Within that a short command that was allowed is over. */
+const shortMs = 300
+/** The model has gone on. */
+const knownMaxMs = 60_000
+/** The status of a command that was not run. */
 const refused = 'declined'
 /** An interrupt has ended its turn, and nothing says whether it has run. */
 const cut = 'cut'
-const refusedMaxMs = 1_000
-/** The end of a command is told to who is subscribed. */
 const leaveMs = 2_000
 
 const commandRequest = z.object({
@@ -49,8 +51,8 @@ export class ThreadApprovals {
   readonly #server: AppServer
   readonly #noteAsked: NoteAsked
   readonly #waiting = new Map<RequestId, Waiting>()
-  /** Answered, and its command has not ended yet. */
-  readonly #ending = new Set<Waiting>()
+  /** Those that have got an answer, until the end of their commands is known. */
+  readonly #answering = new Set<Waiting>()
   /** The conversations with a subscription. A timer ends it. */
   readonly #followed = new Map<string, NodeJS.Timeout | undefined>()
 
@@ -70,25 +72,23 @@ export class ThreadApprovals {
     if (isWaiting) {
       this.#followed.set(threadId, undefined)
       if (!isFollowed) await this.#server.load(threadId)
-    } else if (isFollowed) {
-      const timer = setTimeout(() => {
-        this.#followed.delete(threadId)
-        this.#server.leave(threadId).catch(() => {})
-      }, leaveMs)
-      this.#followed.set(threadId, timer.unref())
-    }
+    } else if (isFollowed) this.#leaveSoon(threadId)
+  }
+
+  /** The end of a command is told to who is subscribed. */
+  #leaveSoon(threadId: string): void {
+    const timer = setTimeout(() => {
+      if ([...this.#answering].some((one) => one.threadId === threadId)) return this.#leaveSoon(threadId)
+      this.#followed.delete(threadId)
+      this.#server.leave(threadId).catch(() => {})
+    }, leaveMs)
+    this.#followed.set(threadId, timer.unref())
   }
 
   #hear({ method, params, id }: ServerMessage): void {
     if (method === 'item/commandExecution/requestApproval' && id !== undefined) this.#asked(id, params)
     else if (method === 'serverRequest/resolved') this.#resolved(params.requestId as RequestId)
-    else if (method === 'item/completed') {
-      const { id: itemId, status } = (params.item ?? {}) as JsonObject
-      this.#over((one) => one.itemId === itemId, String(status))
-    } else if (method === 'turn/completed') {
-      const { id: turnId } = (params.turn ?? {}) as JsonObject
-      this.#over((one) => one.turnId === turnId, cut)
-    }
+    else if (this.#answering.size > 0) this.#noteEnd(method, params)
   }
 
   #asked(id: RequestId, params: JsonObject): void {
@@ -127,21 +127,39 @@ export class ThreadApprovals {
   /** Of two answers the server takes the first, and drops the other without an error: the end of the command says which one it was. */
   async #answer(id: RequestId, waiting: Waiting, decision: Decision): Promise<'taken' | 'late' | undefined> {
     const { connection } = this.#server
-    const isOpen = () => this.#waiting.get(id) === waiting
+    const isOpen = () => this.#isOpen(waiting)
     if (!isOpen() || connection.isClosed) return 'late'
     if (decision.answer === 'answer') return 'late'
     const isDenied = decision.answer === 'deny'
+    this.#answering.add(waiting)
     connection.respond(id, { decision: isDenied ? 'decline' : 'accept' })
     await this.#until(waiting, () => !isOpen(), resolvedMaxMs)
-    await this.#until(waiting, () => waiting.status !== undefined, refusedMaxMs)
-    if (waiting.status === cut) return undefined
-    const isTaken = (waiting.status === refused) === isDenied
-    if (isTaken && isDenied && decision.message) {
+    const isKnown = () => waiting.status !== undefined
+    await this.#until(waiting, isKnown, shortMs)
+    if (isDenied && decision.message && (waiting.status ?? refused) === refused) {
       // The protocol has no place for it: the turn, which goes on, is told.
       const { threadId, turnId, itemId } = waiting
       await this.#server.steer(threadId, turnId, decision.message, `rouse-${itemId}`).catch(() => {})
     }
-    return isTaken ? 'taken' : 'late'
+    // A command that runs on was allowed.
+    if (isDenied) await this.#until(waiting, isKnown, knownMaxMs)
+    this.#answering.delete(waiting)
+    const { status } = waiting
+    if (isOpen() || status === cut || (isDenied && status === undefined)) return undefined
+    return (status === refused) === isDenied ? 'taken' : 'late'
+  }
+
+  /** A command that has run ends. Of one that was refused the model goes on without that. */
+  #noteEnd(method: string, { turnId, turn, item }: JsonObject): void {
+    const { id, type, status } = (item ?? turn ?? {}) as JsonObject
+    for (const waiting of this.#answering) {
+      const isOfTurn = waiting.turnId === (method === 'turn/completed' ? id : turnId)
+      if (method === 'item/completed' && waiting.itemId === id) waiting.status ??= String(status)
+      else if (!isOfTurn || this.#isOpen(waiting)) continue
+      else if (method === 'turn/completed') waiting.status ??= status === 'completed' ? refused : cut
+      else if (method === 'item/started' && type !== 'userMessage' && id !== waiting.itemId) waiting.status ??= refused
+      waiting.changed()
+    }
   }
 
   async #until(waiting: Waiting, isSo: () => boolean, maxMs: number): Promise<void> {
@@ -162,15 +180,9 @@ export class ThreadApprovals {
     this.#waiting.delete(id)
     waiting.ended.abort('answered_there')
     waiting.changed()
-    // The end of its command comes after this.
-    this.#ending.add(waiting)
-    setTimeout(() => this.#ending.delete(waiting), resolvedMaxMs).unref()
   }
 
-  #over(isMeant: (one: Waiting) => boolean, status: string): void {
-    for (const waiting of [...this.#waiting.values(), ...this.#ending].filter(isMeant)) {
-      waiting.status ??= status
-      waiting.changed()
-    }
+  #isOpen(waiting: Waiting): boolean {
+    return [...this.#waiting.values()].includes(waiting)
   }
 }
