@@ -62,7 +62,7 @@ export function registerHook(program: Command, io: Io): void {
       const { hooks } = hook.harness ?? {}
       const part =
         hooks && options.approvals && !hooks.isUnattended?.(io.env) ? approvalPartOf(hooks, hook.event) : undefined
-      if (part === undefined) return report(hook, late.signal)
+      if (part === undefined) return await report(hook, late.signal)
       const { holdRequest, settleRequests } = await import('../hook/approvals.ts')
       const goOn = async () => {
         using soon = within(hookMaxMs, stopped)

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parseConfig } from '../../../src/bridge/config/read-config.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { problem, startStubGateway } from '../stub-gateway.ts'
 import { start } from '../terminal.ts'
@@ -386,10 +387,7 @@ test('an agent that the key may not register or give a key is refused, and the f
 test('--approvals is added to an entry that is there, and to a new one; Claude Code has it by its hooks', async () => {
   await using desk = await office()
   const { home, app, site } = desk
-  const agents = () => {
-    const text = home.read(config).replace(/\/\/.*|\/\*.*\*\/|,(?=\s*[}\]])/g, '')
-    return JSON.parse(text).agents
-  }
+  const agents = () => (parseConfig(home.read(config), config) as { agents: object[] }).agents
   expect(await home.rouse('bridge', 'add', 'donna', '--directory', app)).toMatchObject({ code: 0 })
   expect(home.read(config)).toBe(written(app))
   expect(await home.rouse('bridge', 'add', 'donna', '--directory', app, '--approvals')).toMatchObject({ code: 0 })
