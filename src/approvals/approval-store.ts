@@ -124,18 +124,21 @@ interface Page {
 }
 
 /** The keys have the state before the id: a page of all states merges the first ids of each. */
-const pageOf = (owner: 'agent_id' | 'project_id', states: readonly ApprovalState[]) => {
+const pageOf = (owner: 'agent_id' | 'project_id', states: readonly ApprovalState[], filter = sql``) => {
   const key = sql.raw(`(${owner}, state, id)`)
   const firstOf = (state: SQL) => sql`select id from (select id from approval
-    where ${key} > (${p('owner')}, ${state}, '') and ${key} < (${p('owner')}, ${state}, ${p('before')})
+    where ${key} > (${p('owner')}, ${state}, '') and ${key} < (${p('owner')}, ${state}, ${p('before')}) ${filter}
     order by ${sql.raw(`${owner} desc, state desc, id desc`)} ${limited}) as first`
   const firsts = states.map((state) => firstOf(sql.raw(`'${state}'`)))
-  return statement<Page & { owner: string }, { id: string }>(
+  return statement<Page & { owner: string; now: number }, { id: string }>(
     sql`select id from (${sql.join(firsts, sql` union all `)}) a order by id desc ${limited}`,
   )
 }
 const pagesOf = (owner: 'agent_id' | 'project_id') => {
-  const one = approvalStateNames.map((state) => [state, pageOf(owner, [state])] as const)
+  const isLive = sql`and ${lateFilter(sql`expires_at > ${p('now')}`)}`
+  const one = approvalStateNames.map(
+    (state) => [state, pageOf(owner, [state], state === 'open' ? isLive : sql``)] as const,
+  )
   return new Map<ApprovalState | undefined, ReturnType<typeof pageOf>>([
     [undefined, pageOf(owner, approvalStateNames)],
     ...one,
@@ -149,14 +152,15 @@ const pageOfConversation = statement<
 >(sql`select ${columns} from approval where project_id = ${p('projectId')} and conversation_id = ${p('conversationId')} and id < ${p('before')}
     and ${lateFilter(sql`(${p('agentId')} = '' or agent_id = ${p('agentId')}) and (${p('state')} = '' or state = ${p('state')})`)} order by id desc ${limited}`)
 
-/** Returns a page of the approvals of an agent or a project, the newest first. Those that have expired are open here until the sweep has closed them. */
+/** Returns a page of the approvals of an agent or a project, the newest first. What has expired is not among the open ones, and among the expired ones when the sweep has closed it. */
 export async function listApprovals(
   db: Reader,
   of: { readonly projectId: string; readonly agentId?: string | undefined },
   {
     state,
     conversationId,
-  }: { readonly state?: ApprovalState | undefined; readonly conversationId?: string | undefined },
+    now,
+  }: { readonly state?: ApprovalState | undefined; readonly conversationId?: string | undefined; readonly now: number },
   { before, limit }: Page,
 ): Promise<Approval[]> {
   const { projectId, agentId } = of
@@ -166,7 +170,7 @@ export async function listApprovals(
     return (await db.all(pageOfConversation, { ...conversation, ...page })).map(fromRow)
   }
   const owned = agentId === undefined ? pages.ofProject : pages.ofAgent
-  const found = await db.all(owned.get(state)!, { owner: agentId ?? projectId, ...page })
+  const found = await db.all(owned.get(state)!, { owner: agentId ?? projectId, now, ...page })
   const rows = await amongIds.all(
     db,
     {},

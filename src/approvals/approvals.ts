@@ -2,13 +2,8 @@ import { Problem } from '../errors.ts'
 import { newUlid } from '../lib/ids.ts'
 import { isoTime } from '../lib/iso-time.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Sweep } from '../lib/sweeper.ts'
-import type { Core } from '../log/core.ts'
-import { type NewEvent, operatorAudience } from '../log/event.ts'
-import { GrowthSignal } from '../log/growth-signal.ts'
-import type { LogNotifier } from '../log/log-notifier.ts'
+import { operatorAudience } from '../log/event.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
-import { gatewayIdentity } from '../registry/agents/identity.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { requireRoom } from '../registry/callers/caller-limits.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
@@ -31,13 +26,9 @@ import {
   findByNonce,
   insertApproval,
   listOpenOf,
-  listOverdue,
   noteOutcome,
 } from './approval-store.ts'
-
-export interface ApprovalContext extends Core {
-  readonly notifier: LogNotifier
-}
+import { type ApprovalContext, closedEvent } from './closing.ts'
 
 /** A request of a harness, as its adapter sends it. */
 interface ApprovalRequest extends Pick<Approval, 'nonce' | 'harness' | 'conversationId' | 'kind' | 'tool'> {
@@ -212,53 +203,6 @@ export async function requireApproval(
   throw new Problem('not-found', { detail: 'There is no such approval.' })
 }
 
-/** Waits until an approval is open no more, without polling. Returns it at that time, or at the time-out or the abort. */
-export async function waitForApproval(
-  { db, clock, notifier }: ApprovalContext,
-  caller: Caller,
-  found: Approval,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<Approval> {
-  const endsAt = Math.min(clock.now() + timeoutMs, found.expiresAt)
-  const growth = new GrowthSignal(notifier, found.agentId, found.projectId)
-  const cancel = clock.after(endsAt - clock.now(), growth.close)
-  signal.addEventListener('abort', growth.close)
-  try {
-    for (;;) {
-      const now = await requireApproval(db, caller, found.id)
-      if (stateAt(now, clock.now()) !== 'open' || signal.aborted || clock.now() >= endsAt) return now
-      await growth.next()
-    }
-  } finally {
-    signal.removeEventListener('abort', growth.close)
-    cancel()
-    growth.close()
-  }
-}
-
-const everyMs = 5_000
-const expiredAtOnce = 100
-
-/** Closes approvals whose time is over. Nothing is decided by it. */
-export function approvalSweep(context: ApprovalContext): Sweep {
-  const { db, clock } = context
-  return {
-    name: 'approvals',
-    everyMs,
-    async run() {
-      const overdue = await listOverdue(db, clock.now(), expiredAtOnce)
-      if (overdue.length === 0) return false
-      await db.transaction(async (tx) => {
-        for (const one of overdue) {
-          const ended = await closeApproval(tx, one.id, { state: 'expired' })
-          if (ended) await context.append(tx, ended.projectId, [closedEvent(ended, { actor: gatewayIdentity })])
-        }
-      })
-      return overdue.length === expiredAtOnce
-    },
-  }
-}
-
 async function end(
   context: ApprovalContext,
   tx: Transaction,
@@ -271,14 +215,6 @@ async function end(
   if (!ended) throw closed((await findApproval(tx, found.id)) ?? found, tx.now)
   await context.append(tx, ended.projectId, [closedEvent(ended, { actor: caller.identity, actorId: caller.id })])
   return ended
-}
-
-function closedEvent(
-  { id: approvalId, agentId, state, answer, decidedBy }: Approval,
-  by: Pick<NewEvent, 'actor' | 'actorId'>,
-): NewEvent {
-  const said = answer === null ? {} : { answer, by: decidedBy }
-  return { type: 'approval.closed', ...by, audience: [operatorAudience, agentId], data: { approvalId, state, ...said } }
 }
 
 /** The words for an approval that is not open: who has answered, or what has happened. */

@@ -34,7 +34,7 @@ export function registerOperator(program: Command, io: Io): void {
       operatorRole,
     )
     .option('--for <project>', 'a project of the operator; repeatable (default: every project)', collect)
-    .option('--label <name>', 'the person who uses the key: what they do is on record under this name')
+    .option('--label <text>', 'the person who uses the key: what they do is on record under this name')
     .option('--approve', 'it may answer what harnesses ask: only for a person, never for a script or a model')
     .option(...saveKeyOption)
     .option('--expires-in <time>', 'when it expires, counted from now, for example 90d', duration)

@@ -30,7 +30,7 @@ export function ownIds(gateway: GatewayClient): OwnIds {
     thread: of('thread'),
     subscription: of('subscription'),
     session: of('session'),
-    approval: of('approval'),
+    approval: (given) => of('approval')(ulid.test(given) ? `APPROVAL:${given}` : given),
     operatorKey: of('operatorKey'),
     permission: of('permission'),
     key: (handle, given) => resolve(given, keysOf(handle)),
@@ -48,7 +48,7 @@ export async function resolveId(
   list: () => Promise<readonly Candidate[]>,
 ): Promise<string> {
   const text = given.trim().replace(/^(…|\.{3})|(…|\.{3})$/g, '')
-  if (isWhole(text)) return /[:_]/.test(text) ? text : prefix + text
+  if (isWhole(text)) return /^[0-9a-f]{8}-/i.test(text) ? prefix + text : text
   if (text.length < lengthMin) return given
   const matches = matching(text, prefix, await list())
   if (matches.length <= 1) return matches[0]?.id ?? text
@@ -76,10 +76,11 @@ function ambiguous(text: string, matches: readonly Candidate[]): UsageError {
   )
 }
 
+const ulid = /^[0-9A-HJKMNP-TV-Z]{26}$/
+
 /** A UUID with or without the prefix of its kind, or a ULID. */
 function isWhole(text: string): boolean {
   return (
-    /(?:^|[:_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ||
-    /^(APPROVAL:)?[0-9A-HJKMNP-TV-Z]{26}$/.test(text)
+    /(?:^|[:_])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) || ulid.test(text.replace(/^APPROVAL:/, ''))
   )
 }

@@ -7,8 +7,8 @@ import {
   noteTaken,
   requireApproval,
   settleApprovals,
-  waitForApproval,
 } from '../../../approvals/approvals.ts'
+import { waitForApproval } from '../../../approvals/closing.ts'
 import { revoked } from '../../../identity/open-calls.ts'
 import { readBoundedPage } from '../../../lib/bounded-page.ts'
 import { sizeLimits } from '../../../limits.ts'
@@ -50,7 +50,7 @@ export const approvalRoutes = [
       const now = clock.now()
       const { items, more } = await readBoundedPage(
         (last: Approval | undefined, count) =>
-          listApprovals(db, of, wanted, { before: last?.id ?? pageToken, limit: count }),
+          listApprovals(db, of, { ...wanted, now }, { before: last?.id ?? pageToken, limit: count }),
         { limit, sizeMax: sizeLimits.page.max, sizeOf: ({ inputSize }) => inputSize },
       )
       const identity = await identitiesOf(db, [...new Set(items.map(({ agentId }) => agentId))])
@@ -72,7 +72,7 @@ export const approvalRoutes = [
       using openCall = context.openCalls.open(caller, 'blockingCalls')
       const signal = untilGone(context.stopping, openCall.signal)
       slot.release()
-      const last = await waitForApproval(context.approvals, caller, found, { timeoutMs: waitSeconds * 1000, signal })
+      const last = await waitForApproval(context.approvals, found, { timeoutMs: waitSeconds * 1000, signal })
       if (openCall.signal.aborted) throw revoked()
       return viewOf(context, last)
     },
