@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
 import { isJsonObject, type JsonObject } from '../lib/json.ts'
 import { sizeLimits } from '../limits.ts'
 import { int, json, type NounOf, nullable, text, word } from '../storage/columns.ts'
+import { inputHashOf } from '../words/approvals.ts'
 
 export const approvalKinds = ['permission', 'question'] as const
 type ApprovalKind = (typeof approvalKinds)[number]
@@ -64,9 +64,10 @@ export type Approval = NounOf<typeof approvalFields>
 type Asked = Pick<Approval, 'harness' | 'conversationId' | 'kind' | 'tool'> & { readonly input: JsonObject }
 
 /** The input as it is kept, with its size and the hash that names all of it. Pure. */
-export function keptInput({ harness, conversationId, kind, tool, input }: Asked) {
+export function keptInput(asked: Asked) {
+  const { input } = asked
   const inputSize = Buffer.byteLength(JSON.stringify(input))
-  const inputHash = hash('sha256', JSON.stringify([harness, conversationId, kind, tool, input]), 'hex')
+  const inputHash = inputHashOf(asked)
   return { input: inputSize > sizeLimits.approvalInput.max ? null : input, inputSize, inputHash }
 }
 

@@ -1,5 +1,6 @@
 import type { GatewayClient } from '../client/gateway-client.ts'
 import type { Io } from '../client/io.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { PresenceSource, PresenceState } from '../words/presence.ts'
 import type { ReceiptStep } from '../words/receipts.ts'
 import type { Reason } from '../words/sender-view.ts'
@@ -15,8 +16,8 @@ export type AdapterId = string
 export type Adapters = Readonly<Record<AdapterId, () => Promise<AdapterRow>>>
 
 /**
- * One way into one kind of harness. It looks at what runs on this machine, and hands a wake to exactly one conversation. It never
- * answers for the user: no approval, no question, no draft. The bridge is given its adapters (`src/harnesses/adapters.ts`), and names none.
+ * One way into one kind of harness. It looks at what runs on this machine, and hands a wake to exactly one conversation. It gives a
+ * person's answer on, and has none of its own: for no approval, no question, no draft. The bridge is given its adapters (`src/harnesses/adapters.ts`), and names none.
  */
 export interface Adapter extends AsyncDisposable {
   /** Looks what is there. Changes nothing, starts no turn, and ends within seconds. What went wrong is a remark, not an error. */
@@ -50,7 +51,48 @@ export interface Adapter extends AsyncDisposable {
    * show it. Source: D50.
    */
   onLimit?(noteLimit: NoteLimit): void
+  /**
+   * Reports each time that a conversation asks its user for an approval or an answer, from now on, and of those that wait already. Absent: the
+   * harness takes no answer but that of its own screen.
+   */
+  onAsked?(noteAsked: NoteAsked): void
 }
+
+/** A request of a harness to its user: for the permission to use a tool, or for the answers to questions. */
+export interface UserRequest {
+  /** The id under which the harness knows the conversation. */
+  readonly conversationId: string
+  readonly kind: 'permission' | 'question'
+  /** `Bash` */
+  readonly tool: string
+  /** All that the harness shows of it. Of questions: `questions`, with `question`, `header`, `multiSelect`, `options` of `label`, `description`. */
+  readonly input: JsonObject
+  /** The words of the model. */
+  readonly reason?: string | undefined
+  readonly cwd?: string | undefined
+  readonly mode?: string | undefined
+}
+
+/** A request that waits, and the way to answer it. */
+export interface Asked extends UserRequest {
+  /** Of this request alone: the harness may ask the same again. */
+  readonly nonce: string
+  /** Gives the answer of a person to the harness. `late`: it has another one; undefined: it does not show. Errors: the harness does not answer. */
+  answer(decision: Decision): Promise<'taken' | 'late' | undefined>
+  /** Aborts when it waits no more. Its reason is the state of its record: `answered_there`, or `withdrawn` where the harness is gone. */
+  readonly ended: AbortSignal
+}
+
+/** Takes a request of a harness. */
+export type NoteAsked = (asked: Asked) => void
+
+/** The answer of a person. */
+export type Decision =
+  | { readonly answer: 'once' }
+  /** `message`: for the model, where the harness has a place for it. */
+  | { readonly answer: 'deny'; readonly message?: string }
+  /** By the text of each question: a label, several as `A, C`, or other words. */
+  | { readonly answer: 'answer'; readonly answers: Readonly<Record<string, string>> }
 
 /** A limit of a vendor, as a harness has shown it. */
 export interface UsageLimit {

@@ -66,6 +66,9 @@ export const bearer = (reference: string) => ({ Authorization: `Bearer ${referen
 /** A hook ends by itself after two seconds. */
 export const hookSeconds = 10
 
+/** A hook that holds a request of the harness for a person ends by itself before. */
+export const approvalSeconds = 600
+
 export function json(path: string, holds: string, pieces: HarnessFile['pieces']): HarnessFile {
   return { path, format: 'json', holds, pieces }
 }

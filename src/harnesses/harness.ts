@@ -94,6 +94,8 @@ export interface Install {
   readonly http: boolean
   /** The effect of `--approve-tools`; absent: the harness never asks. */
   readonly approval?: string
+  /** Takes the answer of a person elsewhere: by a hook that `--approvals` writes, or by the bridge; absent: it takes none. */
+  readonly approvals?: 'hook' | 'bridge'
   /** The ways to take the wakes of the bridge in its sessions, the usual one first; absent: nothing of ours has to. */
   readonly bridgeWays?: (scope: Scope) => readonly BridgeWay[]
   /** The next steps after an installation with one of those. */
@@ -112,6 +114,8 @@ export interface EntryChoices {
   readonly url?: string | undefined
   /** True when the harness may call our tools without asking the user. */
   readonly approve: boolean
+  /** True when a person may answer from elsewhere what the harness asks. */
+  readonly approvals: boolean
   /** The way to take the wakes of the bridge; undefined: nothing does. */
   readonly bridge?: BridgeWay | undefined
   readonly place: Place

@@ -1,3 +1,4 @@
+import type { Decision, UserRequest } from '../bridge/adapter.ts'
 import type { Io } from '../client/io.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { PresenceState } from '../words/presence.ts'
@@ -28,6 +29,20 @@ export interface Hooks {
   readonly contextTokens?: (input: JsonObject) => number | undefined
   /** True when it was started without a user at its terminal; absent: it does not say, and a user is there. */
   readonly isUnattended?: (env: Io['env']) => boolean
+  /** The hook that takes the answer of a person; absent: there is none. */
+  readonly approvals?: HookApprovals
+}
+
+/** The hook of a harness that asks its user something. Events by their names as in `acts`. */
+export interface HookApprovals {
+  /** The event that asks. */
+  readonly asks: string
+  /** The request in the input of that event, or of the event that shows that it was allowed; undefined: it has none that can be shown elsewhere. */
+  readonly requestIn: (input: JsonObject) => UserRequest | undefined
+  /** The standard output that gives an answer; undefined: it is none to this request. */
+  readonly output: (request: UserRequest, decision: Decision) => JsonObject | undefined
+  /** The events after which a request waits no more: the `one` in their input, which was allowed, or `all` of the conversation. */
+  readonly settles: Readonly<Record<string, 'one' | 'all'>>
 }
 
 export const starts: HookAct = { state: 'idle', tellsMail: true }
@@ -67,6 +82,16 @@ export function actOf({ acts }: Pick<Hooks, 'acts'>, event: string, input: JsonO
   const name = bareName(event)
   const act = Object.hasOwn(acts, name) ? acts[name]! : nothing
   return typeof act === 'function' ? act(input) : act
+}
+
+/** The part of an event in approvals; undefined: none. Pure. */
+export function approvalPartOf(
+  { approvals }: Pick<Hooks, 'approvals'>,
+  event: string,
+): 'asks' | 'one' | 'all' | undefined {
+  const name = bareName(event)
+  if (approvals?.asks === name) return 'asks'
+  return approvals && Object.hasOwn(approvals.settles, name) ? approvals.settles[name] : undefined
 }
 
 /** True when the event is that of a prompt. Pure. */

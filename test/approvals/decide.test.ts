@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { FakeClock } from '../support/fake-clock.ts'
 import { until } from '../support/until.ts'
-import { bash, hashOf, openDesk, personKey, request } from './desk.ts'
+import { bash, hashOf, openDesk, request } from './desk.ts'
+import { personKey } from './person-key.ts'
 
 test('a harness asks, a person reads exactly that and decides, and the held read of the harness has the answer', async () => {
   await using desk = await openDesk()

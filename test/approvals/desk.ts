@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { expect } from 'vitest'
 import { type Answer, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
+import { personKey } from './person-key.ts'
 
 export const bash = { command: 'rm -rf build && echo é ✓', description: 'Cleans up.' }
 
@@ -49,12 +49,4 @@ export async function openDesk(options: Parameters<typeof startGateway>[0] = {})
     close: (id, body) => gateway.call('POST', `/v1/approvals/${id}/close`, body, donna),
     [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   }
-}
-
-/** Makes the key of a person who may approve. */
-export async function personKey(gateway: TestGateway, label: string, fields: object = {}): Promise<string> {
-  const key = { role: 'manager', label, approve: true, ...fields }
-  const { status, body } = await gateway.call('POST', '/v1/operator-keys', key)
-  expect(status, JSON.stringify(body)).toBe(201)
-  return body.operatorKey
 }

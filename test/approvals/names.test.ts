@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { run } from '../cli/terminal.ts'
 import { startTrusting } from '../identity/trusting.ts'
 import { startIssuer } from '../support/issuer.ts'
-import { openDesk, personKey, request } from './desk.ts'
+import { openDesk, request } from './desk.ts'
+import { personKey } from './person-key.ts'
 
 interface Event {
   readonly type: string

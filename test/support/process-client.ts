@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../src/lib/json.ts'
 import { ask } from './request.ts'
 
-interface ProcessAnswer {
+export interface ProcessAnswer {
   readonly status: number
   readonly headers: Headers
   // biome-ignore lint/suspicious/noExplicitAny: a test reads whatever the wire carries

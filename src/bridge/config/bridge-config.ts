@@ -24,6 +24,8 @@ export interface BridgedAgent extends Omit<TurnLimits, 'maxTurnsAMinute'> {
   /** Absolute, with symbolic links resolved. What is below one of them is allowed too. */
   readonly directories: readonly string[]
   readonly triggers: readonly Trigger[]
+  /** A person may answer from elsewhere what its harnesses ask their user. */
+  readonly approvals?: true
   /** How its harness is started when its session is gone; absent: it is not. */
   readonly restart?: Recipe
 }

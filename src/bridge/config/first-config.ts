@@ -11,6 +11,7 @@ export interface FirstConfig {
     readonly profile: string
     readonly harnesses: readonly AdapterId[]
     readonly directories: readonly string[]
+    readonly approvals?: true
   }[]
 }
 

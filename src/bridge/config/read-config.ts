@@ -74,8 +74,14 @@ const agentFields = [
   'triggers',
   'turnsAnHour',
   'wakesFromOneAgentAnHour',
+  'approvals',
   'restart',
 ]
+
+const approvalsMeaning = {
+  type: 'boolean',
+  help: 'a person may answer from elsewhere what its harnesses ask their user',
+} as const
 
 function agentOf(
   item: unknown,
@@ -119,6 +125,8 @@ function agentOf(
     turnsAnHour: count('turnsAnHour'),
     wakesFromOneAgentAnHour: count('wakesFromOneAgentAnHour'),
   }
+  if (given.approvals !== undefined)
+    checkSetting(given.approvals, nameIn(field, 'approvals'), approvalsMeaning, problems)
   const world = { known, directories: directories ?? [], directoryOf: (one: unknown) => allowedDirectory(one, env) }
   const restart =
     given.restart === undefined ? undefined : recipeOf(given.restart, nameIn(field, 'restart'), world, problems)
@@ -130,6 +138,7 @@ function agentOf(
     directories: once(directories),
     triggers: once(triggers),
     ...limits,
+    ...(given.approvals === true ? { approvals: true } : {}),
     ...(restart ? { restart } : {}),
   }
 }

@@ -6,6 +6,7 @@ import type {
   AdapterContext,
   AdapterId,
   AdapterRow,
+  Asked,
   HarnessSession,
   LimitedAt,
   Probe,
@@ -15,6 +16,9 @@ import type { LocalClients } from '../local/clients.ts'
 
 /** A limit of a vendor, where it was shown. */
 type Limited = (harness: AdapterId, limit: UsageLimit, at: LimitedAt) => void
+
+/** A request of a harness to its user. */
+type AskedListener = (harness: AdapterId, asked: Asked) => void
 
 /** A conversation that has changed; undefined: something of the harness has. */
 export type ChangeListener = (session: HarnessSession | undefined) => void
@@ -50,6 +54,7 @@ export class AdapterHost implements AsyncDisposable {
   readonly #watches: Promise<void>[] = []
   readonly #ends: (() => void)[] = []
   readonly #limited = new Set<Limited>()
+  readonly #asked = new Set<AskedListener>()
 
   /** Errors: settings that an adapter cannot work with, with its name. */
   constructor(options: HostOptions) {
@@ -74,6 +79,11 @@ export class AdapterHost implements AsyncDisposable {
 
   row(id: AdapterId): AdapterRow {
     return this.#of(id).row
+  }
+
+  /** True when the requests of a harness to its user can be answered here. */
+  asks(id: AdapterId): boolean {
+    return this.#hosted.get(id)?.adapter.onAsked !== undefined
   }
 
   get ids(): readonly AdapterId[] {
@@ -108,6 +118,18 @@ export class AdapterHost implements AsyncDisposable {
   onLimit(limited: Limited): () => void {
     this.#limited.add(limited)
     return () => void this.#limited.delete(limited)
+  }
+
+  /** Calls back with each request of a harness to its user. The first call begins to look for them. Returns what ends that. */
+  onAsked(listener: AskedListener): () => void {
+    if (this.#asked.size === 0) {
+      for (const [id, { adapter }] of this.#hosted)
+        adapter.onAsked?.((asked) => {
+          for (const one of this.#asked) one(id, asked)
+        })
+    }
+    this.#asked.add(listener)
+    return () => void this.#asked.delete(listener)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,7 @@ import { mayPass, type StreamItem, streamedWakes } from '../../client/wakes/stre
 import { BackOff } from '../../lib/back-off.ts'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { meaningOf } from '../../words/receipts.ts'
+import { AgentApprovals } from '../approvals/agent-approvals.ts'
 import { agentKey, type BridgedAgent } from '../config/bridge-config.ts'
 import type { Journal } from '../journal/journal.ts'
 import { AgentRecovery } from '../recovery/agent-recovery.ts'
@@ -56,6 +57,7 @@ export class AgentRun {
   readonly #gateway: GatewayClient
   readonly #outbox: ReceiptOutbox
   readonly #presence: PresenceReport
+  readonly #approvals: AgentApprovals
   readonly #conversations: Conversations
   readonly #missedWakes: Recovery
   readonly #stopping = new AbortController()
@@ -101,6 +103,7 @@ export class AgentRun {
     })
     const conversations = this.#conversations
     const own = this.session
+    this.#approvals = new AgentApprovals({ agent, gateway, conversations, host, note, over })
     this.recovery = new AgentRecovery({
       agent,
       journal,
@@ -156,6 +159,7 @@ export class AgentRun {
     this.#stopping.abort()
     await this.queue.stop()
     await this.#presence.stop()
+    await this.#approvals.stop(signal)
     await this.#outbox.stop(signal)
     await this.#running
   }
@@ -163,6 +167,7 @@ export class AgentRun {
   async #run(): Promise<void> {
     const { signal } = this.#stopping
     const endChanges = this.#conversations.onReported(() => this.#presence.note())
+    const endAsked = this.#approvals.start()
     const endLimits = this.#parts.host.onLimit((...shown) => void this.recovery.limited(...shown))
     try {
       const backOff = new BackOff(retryMs)
@@ -182,6 +187,7 @@ export class AgentRun {
       this.#state.end('stopped', (error as Error).message)
     } finally {
       endChanges()
+      endAsked()
       endLimits()
     }
   }

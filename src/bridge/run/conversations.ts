@@ -62,11 +62,15 @@ export class Conversations {
     return live.filter((session) => !others.some((other) => isOf(other, session)))
   }
 
-  /** True when a limit was shown to the agent: in a wake of its own, or in its conversation, as far as its last session reports. */
+  /** True when a limit was shown to the agent: in a wake of its own, or in its conversation. */
   async isLimited(harness: AdapterId, { agent, conversationId }: LimitedAt, signal: AbortSignal): Promise<boolean> {
-    const { profile, harnesses } = this.#agent
-    if (agent !== undefined) return agent === profile.identity
-    if (!harnesses.includes(harness) || conversationId === undefined) return false
+    if (agent !== undefined) return agent === this.#agent.profile.identity
+    return conversationId !== undefined && this.isOwn(harness, conversationId, signal)
+  }
+
+  /** True when a conversation is the agent's, as far as its last session reports. */
+  async isOwn(harness: AdapterId, conversationId: string, signal: AbortSignal): Promise<boolean> {
+    if (!this.#agent.harnesses.includes(harness)) return false
     const known = await this.#own.recent(sessionAgeMsMax, signal)
     const own = await this.ownReported(known, signal)
     return known?.conversationId === conversationId || own.some((session) => session.conversationId === conversationId)

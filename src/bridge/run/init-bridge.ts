@@ -14,7 +14,7 @@ import { AdapterHost } from './adapter-host.ts'
 export async function initBridge(
   io: Io,
   configOption: string | undefined,
-  directory: string,
+  { directory, approvals }: { readonly directory: string; readonly approvals?: true | undefined },
   adapters: Adapters,
 ): Promise<{ readonly path: string; readonly config: FirstConfig }> {
   const path = configPath(configOption, io.env)
@@ -23,7 +23,8 @@ export async function initBridge(
   const found = await installed(strongestFirst([...rows.values()].filter(({ isOptIn }) => !isOptIn)), real, io)
   const records = [...readRecords(io.env)]
   const speakers = found.map((id) => [id, profilesOf(records.filter(([, { harness }]) => harness === id))] as const)
-  const config = firstConfig(readProfiles(io), found, real, new Map(speakers))
+  const first = firstConfig(readProfiles(io), found, real, new Map(speakers))
+  const config = approvals ? { agents: first.agents.map((agent) => ({ ...agent, approvals })) } : first
   writeFirstConfig(path, config)
   return { path, config }
 }

@@ -42,6 +42,7 @@ export function agentStatus(
     waiting: run?.waiting ?? 0,
     turnsLastHour: journal?.turnsSince(key, now - hourMs) ?? 0,
     turnsAnHour,
+    ...(agent.approvals ? { approvals: true } : {}),
     ...(agent.restart && journal ? { restart: restartOf(agent.restart, journal.starts, key) } : {}),
     ...(run?.parked ? { parked: run.parked } : {}),
     last: journal?.newest(key, lastMax).map(wakeOf) ?? [],

@@ -36,6 +36,8 @@ export interface AgentStatus {
   readonly waiting: number
   readonly turnsLastHour: number
   readonly turnsAnHour: number
+  /** A person may answer from elsewhere what its harnesses ask. */
+  readonly approvals?: true
   /** Absent: the bridge starts nothing for it. */
   readonly restart?: RestartStatus
   /** Why it is handed no wakes now, whoever sends them. */

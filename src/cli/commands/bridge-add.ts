@@ -26,6 +26,7 @@ export function registerBridgeAdd(bridge: Command, io: Io): void {
   )
     .addArgument(new Argument('[harness...]', 'the preferred one first').choices(Object.keys(adapters)))
     .option('--directory <directory>', 'where its conversations may be woken; repeatable (default: here)', collect)
+    .option('--approvals', 'a person may answer from elsewhere what its harnesses ask their user (docs/approvals.md)')
     .option(...bridgeConfigOption)
     .option('--dry-run', 'print what would change as a diff, and change nothing')
     .action(async (handle: string, harnesses: string[], _options: unknown, command: Command) => {

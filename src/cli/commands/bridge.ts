@@ -50,10 +50,11 @@ export function registerBridge(parent: Command, io: Io): void {
   withExamples(init, ['rouse bridge init', 'rouse bridge init --directory ~/src/app'])
   addOptions(init)
     .option('--directory <directory>', 'the directory whose conversations may be woken', '.')
-    .action(async ({ directory }: { directory: string }, command: Command) => {
+    .option('--approvals', 'a person may answer from elsewhere what the harnesses ask their user (docs/approvals.md)')
+    .action(async (options: { directory: string; approvals?: true }, command: Command) => {
       const { initBridge } = await import('../../bridge/run/init-bridge.ts')
       const { adapters } = await import('../../harnesses/adapters.ts')
-      const { path, config } = await initBridge(io, configOf(command), directory, adapters)
+      const { path, config } = await initBridge(io, configOf(command), options, adapters)
       const agents = config.agents.map(({ profile, harnesses }) => `  ${profile}: ${harnesses.join(', ')}\n`).join('')
       const text = () => `Wrote ${path}. Look at it, and start the bridge with: rouse bridge\n${agents}`
       printerOf(io, command).result({ path, ...config }, text)

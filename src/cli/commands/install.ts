@@ -21,6 +21,7 @@ export function registerInstall(program: Command, io: Io): void {
       'rouse install claude --agent @donna             # with the operator’s key: makes a key and a profile for donna',
       'rouse install cursor --scope project',
       'rouse install claude --bridge                   # its sessions take the wakes of rouse bridge',
+      'rouse install claude --approvals                # a person may answer elsewhere what it asks',
       'rouse install --bridge                          # runs the bridge in the background, from each login on',
     ],
   )
@@ -32,6 +33,8 @@ export function registerInstall(program: Command, io: Io): void {
     .option('--http', 'the harness calls the gateway itself, with the key from its environment (ROUSE_KEY)')
     .option('--approve-tools', 'the harness may call the tools without asking each time')
     .option('--no-approve-tools', 'the harness asks each time again')
+    .option('--approvals', 'a person may answer from elsewhere what the harness asks its user (docs/approvals.md)')
+    .option('--no-approvals', 'only its terminal answers again')
     .option(
       '--bridge',
       'with a harness: its sessions take the wakes of rouse bridge; without: rouse bridge runs as a service of this user (systemd, launchd)',

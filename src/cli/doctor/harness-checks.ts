@@ -1,8 +1,10 @@
+import { openConfig } from '../../bridge/config/open-config.ts'
 import type { Io } from '../../client/io.ts'
 import { readConfigFile } from '../../config-files/config-file.ts'
 import { DocumentError, hasPiece, valueAt, type WrittenPiece } from '../../config-files/document.ts'
 import { formats } from '../../config-files/formats.ts'
 import type { FileRecord } from '../../config-files/record.ts'
+import { adapters } from '../../harnesses/adapters.ts'
 import { broken, type Check, ok, unknown } from '../../harnesses/check.ts'
 import { serverName } from '../../harnesses/entries.ts'
 import type { Harness } from '../../harnesses/harness.ts'
@@ -42,8 +44,30 @@ export async function checkHarness(
     const url = launch || !entry ? undefined : addressIn(record.written.find(isServer)?.value)
     if (url !== undefined) checks.push(await checkHttp(io, url))
   }
+  checks.push(...(await checkApprovals(io, harness, installed)))
   if (program && harness.checks) checks.push(...(await harness.checks(program, place)))
   return checks
+}
+
+/** Says who answers what a harness asks its user; nothing for one that takes no other answer than that of its screen. */
+async function checkApprovals(io: Io, { id, install }: Harness, installed: InstalledFiles): Promise<Check[]> {
+  const byHook = () =>
+    installed.some(([, { written }]) => written.some(({ value }) => / --approvals\b/.test(JSON.stringify(value))))
+  const byBridge = async () => {
+    const agents = await openConfig(io, undefined, adapters).then(
+      ({ config }) => config.agents,
+      () => [],
+    )
+    return agents.some(({ approvals, harnesses }) => approvals && harnesses.includes(id))
+  }
+  const ways = {
+    hook: { isOn: byHook, remedy: `rouse install ${id} --approvals` },
+    bridge: { isOn: byBridge, remedy: `rouse bridge add <handle> ${id} --approvals` },
+  } as const
+  const way = install.approvals && ways[install.approvals]
+  if (!way) return []
+  if (await way.isOn()) return [ok('approvals', 'a person may answer from elsewhere')]
+  return [unknown('approvals', `its terminal alone answers. From elsewhere too: ${way.remedy}`)]
 }
 
 async function checkProgram({ title, binary }: Harness, program: string | undefined, { env }: Place): Promise<Check> {

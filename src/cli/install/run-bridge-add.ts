@@ -29,6 +29,7 @@ export interface BridgeAddOptions {
   readonly config?: string | undefined
   readonly directory?: readonly string[]
   readonly profile?: string
+  readonly approvals?: true
   readonly dryRun?: boolean
 }
 
@@ -37,6 +38,7 @@ interface Added {
   readonly profile: ChosenProfile
   readonly harnesses: readonly AdapterId[]
   readonly directories: readonly string[]
+  readonly approvals?: true | undefined
 }
 
 /** Adds an agent to the configuration of the bridge, or prints what would be written. Errors: `UsageError`; then the file is as it was. */
@@ -55,7 +57,7 @@ export async function runBridgeAdd(
   const entry = before[index]
   const reached = entry || harnesses.length > 0 ? harnesses : installedFor(profile.name, io, adapters)
   if (!entry && reached.length === 0) throw noHarness(Object.keys(adapters))
-  const added = { profile, harnesses: reached, directories }
+  const added = { profile, harnesses: reached, directories, approvals: options.approvals }
   const pieces = entry ? missingPieces(entry, index, added) : [newEntry(added)]
   const holds = `agents[${entry ? index : before.length}]: ${profile.identity}`
   const [work] = planInstall(io, [{ path, format: 'json', holds, pieces }]) as [FileWork]
@@ -74,7 +76,7 @@ export async function runBridgeAdd(
   const next = [
     ...(pieces.length > 0 ? [] : ['Nothing had to be changed.']),
     ...(await restartNotes(io, added, path, options.config)),
-    ...reached.flatMap((harness) => installNotes(harness, profile, io)),
+    ...reached.flatMap((harness) => installNotes(harness, added, io)),
   ]
   const shown = { agent: profile.identity, profile: profile.name, key: source.key, files: [result], next }
   print.result(shown, () => {
@@ -108,18 +110,25 @@ function noHarness(known: readonly AdapterId[]): UsageError {
   return new UsageError(`[harness...]: Name the harness whose conversations are woken: ${known.join(', ')}.`)
 }
 
-function newEntry({ profile, harnesses, directories }: Added): Piece {
-  const value = { profile: profile.name, harnesses: [...new Set(harnesses)], directories }
+function newEntry({ profile, harnesses, directories, approvals }: Added): Piece {
+  const value = {
+    profile: profile.name,
+    harnesses: [...new Set(harnesses)],
+    directories,
+    ...(approvals ? { approvals } : {}),
+  }
   return { kind: 'element', path: ['agents'], value }
 }
 
 /** The words that the entry of an agent does not have yet. A directory below one of its own is reached already. */
-function missingPieces(entry: BridgedAgent, index: number, { harnesses, directories }: Added): Piece[] {
+function missingPieces(entry: BridgedAgent, index: number, { harnesses, directories, approvals }: Added): Piece[] {
+  const property = { kind: 'property', path: ['agents', String(index), 'approvals'], value: true } as const
   const element = (field: string) => (value: string) =>
     ({ kind: 'element', path: ['agents', String(index), field], value }) as const
   return [
     ...harnesses.filter((one) => !entry.harnesses.includes(one)).map(element('harnesses')),
     ...directories.filter((one) => !isWithin(one, entry.directories)).map(element('directories')),
+    ...(approvals && !entry.approvals ? [property] : []),
   ]
 }
 
@@ -156,12 +165,13 @@ async function restartNotes(io: Io, added: Added, path: string, option: string |
   const start = shellCommand(['rouse', 'bridge', ...(option === undefined ? [] : ['--config', path])], process.platform)
   const running = (await askStatus(io.env)) as BridgeStatus | undefined
   if (running === undefined) return [`No bridge runs. Start it: ${start}`]
-  const { profile, harnesses, directories } = added
+  const { profile, harnesses, directories, approvals } = added
   const isKnown = running.agents.some(
     (one) =>
       one.profile === profile.name &&
       harnesses.every((harness) => one.harnesses.includes(harness)) &&
-      directories.every((directory) => isWithin(directory, one.directories)),
+      directories.every((directory) => isWithin(directory, one.directories)) &&
+      (!approvals || one.approvals === true),
   )
   if (isKnown) return ['The bridge that runs has it already.']
   const again = servicePaths(io.env).length > 0 ? 'rouse install --bridge' : `Ctrl-C where it runs, then ${start}`
@@ -171,8 +181,10 @@ async function restartNotes(io: Io, added: Added, path: string, option: string |
 }
 
 /** A harness that does not have the tools and the hooks for the agent yet. */
-function installNotes(id: AdapterId, { name, identity }: ChosenProfile, io: Io): string[] {
+function installNotes(id: AdapterId, { profile: { name, identity }, approvals }: Added, io: Io): string[] {
   const harness = harnessOf(id)
+  if (approvals && harness?.install.approvals === 'hook')
+    return [`${harness.title} takes answers by its hooks: rouse install ${id} --approvals --profile ${name}`]
   const records = [...readRecords(io.env)].filter(([, record]) => record.harness === id)
   if (!harness || profilesOf(records).includes(name)) return []
   const way = harness.install.bridgeWays?.('user').length ? ' --bridge' : ''

@@ -20,6 +20,7 @@ export interface InstallOptions {
   readonly scope: Scope
   readonly http?: boolean
   readonly approveTools?: boolean
+  readonly approvals?: boolean
   readonly bridge?: boolean
   readonly bridgeWay?: BridgeWay
 }
@@ -63,9 +64,16 @@ export async function runInstall(
   })
 }
 
-function requirePossible({ title, install: { scopes, http, bridgeWays } }: Harness, options: InstallOptions): void {
+function requirePossible(
+  { id, title, install: { scopes, http, approvals, bridgeWays } }: Harness,
+  options: InstallOptions,
+): void {
   if (!scopes.includes(options.scope)) throw new UsageError(`${title} has no servers of a project: --scope user.`)
   if (options.http && !http) throw new UsageError(`${title} cannot read a key from its environment: without --http.`)
+  if (options.approvals && approvals !== 'hook') {
+    const byBridge = `${title} takes answers through the bridge: rouse bridge add <handle> ${id} --approvals`
+    throw new UsageError(approvals ? byBridge : `${title} takes no answers from elsewhere: without --approvals.`)
+  }
   const ways = bridgeWays?.(options.scope) ?? []
   if (options.bridge && ways.length === 0)
     throw new UsageError(`${title} needs nothing for rouse bridge in its configuration: without --bridge.`)
@@ -73,21 +81,21 @@ function requirePossible({ title, install: { scopes, http, bridgeWays } }: Harne
     throw new UsageError(`--bridge-way: ${title} has ${ways.join(', ') || 'none'} with --scope ${options.scope}.`)
 }
 
-/** The files with or without the permission to call the tools: as the option says, else as an earlier installation did it. */
+/** The files with the permission to call the tools, the approvals and the way of the bridge: as an option says, else as an earlier installation did it. */
 async function chosenFiles(
   io: Io,
   harness: Harness,
-  { scope, approveTools, bridge, bridgeWay }: InstallOptions,
-  wanted: Omit<EntryChoices, 'approve' | 'bridge'>,
+  { scope, approveTools, approvals, bridge, bridgeWay }: InstallOptions,
+  wanted: Omit<EntryChoices, 'approve' | 'approvals' | 'bridge'>,
 ): Promise<readonly HarnessFile[]> {
   const ways = harness.install.bridgeWays?.(scope) ?? []
-  const earlier = earlierWay(
-    ways,
-    (way) => harness.install.files(scope, { ...wanted, approve: false, bridge: way }),
-    readRecords(io.env),
-  )
+  const plain = { ...wanted, approve: false, approvals: false }
+  const records = readRecords(io.env)
+  const earlier = earlierWay(ways, (way) => harness.install.files(scope, { ...plain, bridge: way }), records)
   const way = bridge === false ? undefined : (bridgeWay ?? earlier ?? (bridge ? ways[0] : undefined))
-  const files = (approve: boolean) => harness.install.files(scope, { ...wanted, approve, bridge: way })
+  const held = earlierWay([true], (on) => harness.install.files(scope, { ...plain, approvals: on === true }), records)
+  const chosen = { ...wanted, approvals: approvals ?? held ?? false, bridge: way }
+  const files = (approve: boolean) => harness.install.files(scope, { ...chosen, approve })
   if (harness.install.approval === undefined) return files(false)
   const approve = approveTools ?? wasApproved(io, files(true), files(false))
   return files(approve)
@@ -156,14 +164,14 @@ function sharedAgent(io: Io, own: string, identity: string): string[] {
 }
 
 /**
- * The way of an earlier installation for the bridge: the one that has written something that no other has, whatever else has changed since.
+ * The way of an earlier installation: the one that has written something that no other has, whatever else has changed since.
  * `filesOf(undefined)`: without any. Pure.
  */
-function earlierWay(
-  ways: readonly BridgeWay[],
-  filesOf: (way: BridgeWay | undefined) => readonly HarnessFile[],
+function earlierWay<Way>(
+  ways: readonly Way[],
+  filesOf: (way: Way | undefined) => readonly HarnessFile[],
   records: Records,
-): BridgeWay | undefined {
+): Way | undefined {
   const without = countsOf(filesOf(undefined))
   return ways.find((way) =>
     [...countsOf(filesOf(way))].some(([place, count]) => {

@@ -1,6 +1,7 @@
 import type { Harness } from '../harness.ts'
 import { asks, endsUnlessItGoesOn, failed, noticed, prompted, rests, specificOutput, starts, works } from '../hooks.ts'
 import { boxed, rule } from '../screen.ts'
+import { claudeApprovals } from './approvals.ts'
 import { contextTokens } from './context-tokens.ts'
 import { claudeHome, claudeInstall } from './install.ts'
 import { claudeLimit } from './limit.ts'
@@ -36,6 +37,7 @@ export const claude: Harness = {
     prompt: 'userpromptsubmit',
     contextOutput: specificOutput,
     contextTokens,
+    approvals: claudeApprovals,
     isUnattended: ({ CLAUDE_CODE_SESSION_ATTENDED: attended, CLAUDE_CODE_ENTRYPOINT: entry }) =>
       attended === '0' || (attended === undefined && entry?.startsWith('sdk') === true),
   },

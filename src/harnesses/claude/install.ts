@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Piece } from '../../config-files/document.ts'
 import { shellCommand } from '../../lib/shell-command.ts'
 import {
+  approvalSeconds,
   bearer,
   type Entry,
   grouped,
@@ -20,11 +21,15 @@ import { rewakeSeconds } from './adapter/inside/rewake-seconds.ts'
 /** The events of Claude Code, and of harnesses with the same events. */
 export const claudeEvents = ['SessionStart', 'UserPromptSubmit', 'PermissionRequest', 'Stop', 'SessionEnd']
 
+/** The ends of a step. */
+const stepEvents = ['PostToolUse', 'PostToolUseFailure']
+
 export const claudeHome = (place: Place): string => directoryOf(place, 'CLAUDE_CONFIG_DIR', '.claude')
 
 export const claudeInstall: Install = {
   scopes: ['user', 'project'],
   http: true,
+  approvals: 'hook',
   approval: 'adds mcp__rouse to permissions.allow',
   // Claude Code loads no monitor of a plugin that belongs to a project.
   bridgeWays: (scope) => (scope === 'user' ? ['plugin', 'hooks'] : ['hooks']),
@@ -38,7 +43,7 @@ export const claudeInstall: Install = {
       : { type: 'stdio', ...serverWords(wanted) }
     const allow = { kind: 'element', path: ['permissions', 'allow'], value: 'mcp__rouse' } as const
     const waiters = wanted.bridge === 'hooks' ? claudeWaiters(wanted) : []
-    const own = [...hooks('claude', claudeEvents, wanted, grouped({ timeout: hookSeconds })), ...waiters]
+    const own = [...(wanted.approvals ? approvalHooks(wanted) : claudeHooks(wanted)), ...waiters]
     return [
       json(scope === 'user' ? mcp : join(cwd, '.mcp.json'), 'MCP server', [server(['mcpServers'], entry)]),
       json(
@@ -49,6 +54,20 @@ export const claudeInstall: Install = {
       ...(wanted.bridge === 'plugin' ? claudePlugin(user, wanted) : []),
     ]
   },
+}
+
+const claudeHooks = (wanted: EntryChoices): Piece[] =>
+  hooks('claude', claudeEvents, wanted, grouped({ timeout: hookSeconds }))
+
+/** The same hooks, of which one holds what Claude Code asks its user, and the others see that it was answered. */
+function approvalHooks(wanted: EntryChoices): Piece[] {
+  return hooks('claude', [...claudeEvents, ...stepEvents], wanted, (command, event) => {
+    if (event === 'SessionStart') return grouped({ timeout: hookSeconds })(command)
+    const timeout = event === 'PermissionRequest' ? approvalSeconds : hookSeconds
+    // The turn does not wait for the end of a step to be reported.
+    const more: Entry = stepEvents.includes(event) ? { async: true, timeout } : { timeout }
+    return grouped(more)(`${command} --approvals`)
+  })
 }
 
 /**

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { shellCommand } from '../../lib/shell-command.ts'
 import { claudeEvents } from '../claude/install.ts'
 import {
   type Entry,
@@ -19,6 +20,7 @@ export const codexHome = (place: Place): string => directoryOf(place, 'CODEX_HOM
 export const codexInstall: Install = {
   scopes: ['user', 'project'],
   http: true,
+  approvals: 'bridge',
   approval: 'sets default_tools_approval_mode = "approve" for this server',
   next: [
     'Codex runs no hook that you have not trusted: start codex, and choose "Trust" where it says that hooks need review.',
@@ -40,10 +42,20 @@ export const codexInstall: Install = {
       json(
         join(directory, 'hooks.json'),
         'hooks',
-        hooks('codex', claudeEvents, wanted, (command, event) => grouped({ timeout: timeoutOf(event) })(command)),
+        hooks('codex', claudeEvents, wanted, (command, event) =>
+          grouped({ timeout: timeoutOf(event) })(isDialog(event, wanted.place) ? inBackground(command) : command),
+        ),
       ),
     ]
   },
+}
+
+/** Codex shows the dialog of an approval when the hook has ended. */
+const isDialog = (event: string, { platform }: Place): boolean => event === 'PermissionRequest' && platform !== 'win32'
+
+/** The command of a hook that nothing waits for. It has the input of the hook, and is told the parent, which a process without one does not find. */
+function inBackground(command: string): string {
+  return shellCommand(['sh', '-c', `{ ${command} --parent $PPID <&3 3<&- >/dev/null 2>&1 & } 3<&0`], 'linux')
 }
 
 /** Codex gives a hook of `SessionEnd` three seconds at most, and warns of more at each start. */

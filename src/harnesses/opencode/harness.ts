@@ -10,6 +10,7 @@ import { opencodeLimit } from './limit.ts'
 const opencodeInstall: Install = {
   scopes: ['user', 'project'],
   http: true,
+  approvals: 'bridge',
   bridgeWays: (scope) => (scope === 'user' ? ['plugin'] : []),
   bridgeNext: [
     'Start OpenCode anew: it loads the plugin then. With its first plugin it installs a package of its own from npm, so that start takes 10 to 40 s more.',

@@ -40,6 +40,7 @@ interface DeskOptions {
     maxTurnsAMinute?: number
   }
   readonly triggers?: BridgedAgent['triggers']
+  readonly approvals?: true | undefined
   readonly harnessWaitMinutes?: number
   readonly fetch?: Fetch
   readonly recoveryTimes?: RecoveryTimes
@@ -90,6 +91,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
     home,
     limits = {},
     triggers = ['SENT_TO_ME'],
+    approvals,
     fetch,
     recoveryTimes,
     harnessWaitMinutes,
@@ -120,6 +122,7 @@ export async function startBridge(options: DeskOptions, { isConnected = true } =
       harnesses: rows.map(({ id }) => id),
       directories,
       triggers,
+      ...(approvals ? { approvals } : {}),
       ...(restart ? { restart } : {}),
     })),
   }

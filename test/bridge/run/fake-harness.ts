@@ -2,6 +2,7 @@ import type {
   Adapter,
   AdapterId,
   AdapterRow,
+  Asked,
   HarnessSession,
   LimitedAt,
   OutgoingWake,
@@ -26,6 +27,10 @@ export class FakeHarness {
   onTakeBack: ((wakeId: string) => boolean) | undefined
   /** Shows a limit of its vendor. */
   limit: (limit: UsageLimit, at: LimitedAt) => void = () => {}
+  /** Asks its user something. */
+  asked: (asked: Asked) => void = () => {}
+  /** True when somebody takes what it asks. */
+  asksElsewhere = false
   readonly #watchers = new Set<(session: HarnessSession) => void>()
 
   constructor(id: AdapterId = 'codex') {
@@ -71,6 +76,10 @@ export class FakeHarness {
       },
       onLimit: (noteLimit) => {
         this.limit = noteLimit
+      },
+      onAsked: (noteAsked) => {
+        this.asked = noteAsked
+        this.asksElsewhere = true
       },
       ...(this.onTakeBack ? { takeBack: async (_session, wakeId) => this.onTakeBack!(wakeId) } : {}),
       [Symbol.asyncDispose]: async () => {},

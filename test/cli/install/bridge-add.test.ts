@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parseConfig } from '../../../src/bridge/config/read-config.ts'
 import { startGateway, type TestGateway } from '../../support/gateway.ts'
 import { problem, startStubGateway } from '../stub-gateway.ts'
 import { start } from '../terminal.ts'
@@ -381,4 +382,21 @@ test('an agent that the key may not register or give a key is refused, and the f
   await gateway.addAgent('erik')
   expect((await home.rouse('bridge', 'add', '@erik', ...words)).code).toBe(1)
   expect(home.read(config)).toBe(written(app))
+})
+
+test('--approvals is added to an entry that is there, and to a new one; Claude Code has it by its hooks', async () => {
+  await using desk = await office()
+  const { home, app, site } = desk
+  const agents = () => (parseConfig(home.read(config), config) as { agents: object[] }).agents
+  expect(await home.rouse('bridge', 'add', 'donna', '--directory', app)).toMatchObject({ code: 0 })
+  expect(home.read(config)).toBe(written(app))
+  expect(await home.rouse('bridge', 'add', 'donna', '--directory', app, '--approvals')).toMatchObject({ code: 0 })
+  expect(agents()[0]).toMatchObject({ profile: 'donna', harnesses: ['codex'], approvals: true })
+  const changed = home.read(config)
+  expect(changed).toContain('// the first one')
+  await home.rouse('bridge', 'add', 'donna', '--directory', app, '--approvals')
+  expect(home.read(config)).toBe(changed)
+  const added = await home.rouse('bridge', 'add', 'erik', 'claude', '--directory', site, '--approvals')
+  expect(added.stdout).toContain('rouse install claude --approvals --profile erik')
+  expect(agents()[1]).toMatchObject({ profile: 'erik', approvals: true })
 })

@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readConfigFile, replaceFile } from '../../../src/config-files/config-file.ts'
 import { harnessIds } from '../../../src/harnesses/harnesses.ts'
 import { startGateway } from '../../support/gateway.ts'
+import { until } from '../../support/until.ts'
 import { contents, makeHome, snapshot } from './homes.ts'
 
 const codexToml = `# my settings
@@ -391,4 +393,58 @@ test('a profile with the operator’s key is refused', async () => {
   home.write('.config/rouse/profiles.json', JSON.stringify({ current: 'op', profiles: { op: operator } }))
   const { code, stderr } = await home.rouse('install', 'codex')
   expect([code, stderr]).toEqual([2, expect.stringContaining("the operator's key")])
+})
+
+test('--approvals of Claude Code: one hook holds a dialog, others see its end; it stays with the next installation, until it is undone', async () => {
+  using home = makeHome()
+  const settings = () => JSON.parse(home.read('.claude/settings.json')).hooks
+  await home.rouse('install', 'claude')
+  const plain = home.read('.claude/settings.json')
+  expect(plain).not.toContain('--approvals')
+  expect(await home.rouse('install', 'claude', '--approvals')).toMatchObject({ code: 0, stderr: '' })
+  const hooksOf = (event: string) => settings()[event].map(({ hooks }: { hooks: object[] }) => hooks[0])
+  expect(hooksOf('PermissionRequest')).toEqual([
+    { type: 'command', command: expect.stringMatching(/ hook claude PermissionRequest .*--approvals$/), timeout: 600 },
+  ])
+  expect(hooksOf('PostToolUse')).toMatchObject([{ async: true, command: expect.stringMatching(/--approvals$/) }])
+  expect(hooksOf('Stop')[0].command).toMatch(/--approvals$/)
+  const held = home.read('.claude/settings.json')
+  const again = await home.rouse('install', 'claude')
+  expect(again.stdout).toContain('Nothing had to be changed.')
+  expect(home.read('.claude/settings.json')).toBe(held)
+  expect((await home.rouse('doctor', 'claude')).stdout).toMatch(/approvals: +a person may answer from elsewhere/)
+  expect(await home.rouse('install', 'claude', '--no-approvals')).toMatchObject({ code: 0 })
+  expect(home.read('.claude/settings.json')).toBe(plain)
+  expect((await home.rouse('doctor', 'claude')).stdout).toMatch(/approvals: .*rouse install claude --approvals/)
+})
+
+test.each([
+  ['codex', /rouse bridge add <handle> codex --approvals/],
+  ['opencode', /rouse bridge add <handle> opencode --approvals/],
+  ['cursor', /takes no answers from elsewhere: without --approvals/],
+])('--approvals of %s is refused with what to do', async (harness, remedy) => {
+  using home = makeHome()
+  const { code, stderr } = await home.rouse('install', harness, '--approvals')
+  expect([code, stderr]).toEqual([2, expect.stringMatching(remedy)])
+  expect(contents(home.path)).toEqual({})
+})
+
+test('the hook of a dialog of Codex runs in the background, with its input and the process that has started it', async () => {
+  using home = makeHome()
+  await home.rouse('install', 'codex')
+  const { hooks } = JSON.parse(home.read('.codex/hooks.json'))
+  const commandOf = (event: string): string => hooks[event][0].hooks[0].command
+  expect(commandOf('Stop')).not.toContain('sh -c')
+  // A stand-in of the program, which says what it has got when the shell has ended.
+  home.write('bin/rouse', '#!/bin/sh\nsleep 0.2\necho "$@" "$(cat)" > "$HOME/got"\n')
+  chmodSync(home.at('bin/rouse'), 0o755)
+  const words = commandOf('PermissionRequest').replace(/\{ .* hook codex /, `{ ${home.at('bin/rouse')} hook codex `)
+  const from = performance.now()
+  execFileSync('sh', ['-c', words], { input: '{"tool_name":"Bash"}', env: { ...process.env, HOME: home.path } })
+  expect(performance.now() - from).toBeLessThan(200)
+  const got = await until(
+    () => (existsSync(home.at('got')) ? home.read('got') : ''),
+    (text) => text.endsWith('\n'),
+  )
+  expect(got).toMatch(/^hook codex PermissionRequest --profile \w+ --parent \d+ \{"tool_name":"Bash"\}\n$/)
 })

@@ -46,7 +46,7 @@ test('a request of the server is reported, and never answered', () => {
   const { transport, sent, take } = makeTransport()
   const connection = new Connection(transport)
   const heard: boolean[] = []
-  connection.listen(({ isRequest }) => heard.push(isRequest))
+  connection.listen(({ id }) => heard.push(id !== undefined))
   take({ id: 7, method: 'item/commandExecution/requestApproval', params: {} })
   take({ method: 'turn/started', params: {} })
   expect(heard).toEqual([true, false])

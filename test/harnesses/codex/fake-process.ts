@@ -71,9 +71,19 @@ export class FakeProcess {
     for (const client of this.clients) if (client.threads.has(threadId)) client.send(question)
   }
 
+  /** To those who are subscribed. */
+  tellRequest({ id, request }: FakeThread): void {
+    for (const client of this.clients) if (request && client.threads.has(id)) client.send(request)
+  }
+
   take(client: FakeClient, message: JsonObject): void {
     const { id, method, params = {} } = message
-    if (typeof method !== 'string') return void this.answersOfClients.push(message)
+    if (typeof method !== 'string') {
+      this.answersOfClients.push(message)
+      const { decision } = (message.result ?? {}) as { decision?: string }
+      for (const thread of this.threads) thread.answer(id, String(decision))
+      return
+    }
     if (id === undefined) return
     const { faults } = this.codex
     this.codex.calls.push({ method, params: params as JsonObject })
@@ -92,6 +102,8 @@ export class FakeProcess {
         return
       }
       client.send({ id, result })
+      const thread = this.threads.find((one) => one.id === (params as JsonObject).threadId)
+      if (method === 'thread/resume' && thread?.request) client.send(thread.request)
     } catch (error) {
       const { code = -32603, message: text } = error as Refusal
       client.send({ id, error: { code, message: text } })
@@ -143,6 +155,9 @@ export class FakeProcess {
         if (!thread.owner || thread.owner === this) client.threads.add(thread.id)
         this.load(thread)
         return { thread: this.#view(thread) }
+      case 'thread/unsubscribe':
+        client.threads.delete(thread.id)
+        return { status: 'unsubscribed' }
       case 'thread/queue/add': {
         const queuedSubmission = thread.enqueue(input!.text, label)
         return { queuedSubmission: { ...queuedSubmission, responsesapiClientMetadata: null } }

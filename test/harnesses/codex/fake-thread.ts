@@ -20,6 +20,13 @@ interface FakeSubmission {
   readonly clientUserMessageId: string
 }
 
+/** Its number counts on one connection of the server. */
+interface FakeRequest {
+  readonly id: number
+  readonly method: string
+  readonly params: { readonly itemId: string; readonly turnId: string }
+}
+
 /** A conversation, as Codex 0.169 was measured to treat it. Its model answers when a test says so, or at once. */
 export class FakeThread {
   readonly id = randomUUID()
@@ -32,6 +39,11 @@ export class FakeThread {
   /** True when the model answers at once. */
   answers = true
   flags: string[] = []
+  /** The request that waits for an answer. */
+  request: FakeRequest | undefined
+  /** The answers that counted. */
+  readonly decisions: string[] = []
+  #requests = 0
   /** An interrupt stops the queue, for what comes later too, until the user's next turn has ended. */
   isPaused = false
 
@@ -87,6 +99,30 @@ export class FakeThread {
     this.flags = [flag]
     this.#tellStatus()
     this.owner?.ask(this)
+  }
+
+  /** Asks for a command, as 0.171 does: the request goes to all who are subscribed, and to those who come later. */
+  askFor(params: object): void {
+    this.#requests += 1
+    const itemId = `item-${this.#requests}`
+    const request = { ...params, threadId: this.id, turnId: this.running!.id, itemId, startedAtMs: Date.now() }
+    this.request = { id: this.#requests - 1, method: 'item/commandExecution/requestApproval', params: request }
+    this.flags = ['waitingOnApproval']
+    this.#tellStatus()
+    this.owner?.tellRequest(this)
+  }
+
+  /** The first answer counts; another one is dropped without an error. */
+  answer(id: unknown, decision: string): void {
+    if (!this.request || this.request.id !== id) return
+    const { itemId, turnId } = this.request.params
+    this.request = undefined
+    this.decisions.push(decision)
+    this.#tell('serverRequest/resolved', { requestId: id })
+    this.flags = []
+    this.#tellStatus()
+    const status = decision === 'accept' ? 'completed' : 'declined'
+    this.#tell('item/completed', { turnId, item: { type: 'commandExecution', id: itemId, status } })
   }
 
   approve(): void {

@@ -16,6 +16,7 @@ function startWatch(codex: FakeCodex) {
   const notes = {
     session: (session: HarnessSession) => void reported.push(session),
     limit: (limit: UsageLimit, at: string) => void limits.push({ ...limit, at }),
+    asked: () => undefined,
   }
   const ended = watchCodex(access, { directories, now: Date.now }, notes, stopping.signal, 20)
   atTestEnd(async () => {

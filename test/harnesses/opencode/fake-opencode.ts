@@ -58,6 +58,10 @@ export class FakeOpencode implements AsyncDisposable {
   readonly #options: FakeOptions
   readonly #busy = new Set<string>()
   readonly #asks = new Map<string, string>()
+  readonly #questions = new Map<string, object>()
+  /** The answers that counted, as `POST /permission/per_1/reply`, with their bodies. */
+  readonly replies: { readonly route: string; readonly body: object }[] = []
+  readonly #details = new Map<string, object>()
   readonly #streams = new Set<ServerResponse>()
   readonly #server = createServer((request, response) => void this.#serve(request, response))
   #last = 0
@@ -95,11 +99,26 @@ export class FakeOpencode implements AsyncDisposable {
   }
 
   /** The running turn asks its user for an approval. Returns its id. */
-  ask(sessionId: string): string {
+  ask(sessionId: string, details: object = {}): string {
     const id = `per_${this.#next()}`
     this.#asks.set(id, sessionId)
+    this.#details.set(id, details)
     this.emit('permission.asked', { id, sessionID: sessionId })
     return id
+  }
+
+  /** The running turn asks its user questions. Returns the id. */
+  askQuestions(sessionId: string, questions: object[]): string {
+    const id = `que_${this.#next()}`
+    this.#questions.set(id, { id, sessionID: sessionId, questions })
+    this.emit('question.asked', { id, sessionID: sessionId, questions })
+    return id
+  }
+
+  /** Its user answers them in the terminal. */
+  answerQuestions(id: string): void {
+    this.#questions.delete(id)
+    this.emit('question.replied', { requestID: id })
   }
 
   /** The user allows it, or refuses it, which stops the turn. */
@@ -166,8 +185,11 @@ export class FakeOpencode implements AsyncDisposable {
     if (route === 'GET /session') return json([...this.sessions.values()])
     if (route === 'GET /session/status')
       return json(Object.fromEntries([...this.#busy].map((id) => [id, { type: 'busy' }])))
-    if (route === 'GET /permission') return json([...this.#asks].map(([id, sessionID]) => ({ id, sessionID })))
-    if (route === 'GET /question') return json([])
+    if (route === 'GET /permission')
+      return json([...this.#asks].map(([id, sessionID]) => ({ id, sessionID, ...this.#details.get(id) })))
+    if (route === 'GET /question') return json([...this.#questions.values()])
+    const replied = /^POST \/(?:permission|question)\/([^/]+)\/(?:reply|reject)$/.exec(route)?.[1]
+    if (replied) return this.#replied(replied, route, body)
     if (route.startsWith('POST /tui/')) return json(true)
     if (!this.sessions.has(sessionId)) return { status: 404, json: { name: 'NotFoundError' } }
     if (route.endsWith('/prompt_async')) return { status: this.#prompt(sessionId, body) }
@@ -180,6 +202,15 @@ export class FakeOpencode implements AsyncDisposable {
     if (this.#busy.has(sessionId)) return { status: 400, json: { name: 'SessionBusyError' } }
     own.splice(own.indexOf(found), 1)
     return json(true)
+  }
+
+  #replied(id: string, route: string, body: object): { status: number; json?: unknown } {
+    if (!this.#asks.has(id) && !this.#questions.has(id))
+      return { status: 404, json: { _tag: 'PermissionNotFoundError' } }
+    this.replies.push({ route: route.replace(id, 'ID'), body })
+    if (this.#questions.has(id)) this.answerQuestions(id)
+    else this.reply(id, (body as { reply: 'once' | 'reject' }).reply)
+    return { status: 200, json: true }
   }
 
   #stream(response: ServerResponse): { status: number } {

@@ -121,6 +121,11 @@ export class AppServer implements AsyncDisposable {
     await this.#call('thread/resume', { threadId, excludeTurns: true })
   }
 
+  /** Ends the notifications of a thread: it may be unloaded. */
+  async leave(threadId: string): Promise<void> {
+    await this.#call('thread/unsubscribe', { threadId })
+  }
+
   /** Adds a text to the queue of a thread, and returns its id there. `label` is not looked at: the same one twice is two turns. */
   async enqueue(threadId: string, text: string, label: string): Promise<string> {
     const params = { threadId, input: inputOf(text), clientUserMessageId: label }

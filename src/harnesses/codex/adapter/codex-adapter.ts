@@ -3,6 +3,7 @@ import type {
   AdapterContext,
   AdapterRow,
   HarnessSession,
+  NoteAsked,
   NoteLimit,
   OutgoingWake,
   Probe,
@@ -35,6 +36,7 @@ export class CodexAdapter implements Adapter {
   readonly #hosted: HostedTurns
   readonly #times: WakeTimes
   #noteLimit: NoteLimit = () => {}
+  #noteAsked: NoteAsked | undefined
 
   constructor(context: AdapterContext, times: WakeTimes = wakeTimes) {
     this.#context = context
@@ -49,11 +51,16 @@ export class CodexAdapter implements Adapter {
 
   watch(noteSession: (session: HarnessSession) => void, signal: AbortSignal): Promise<void> {
     const limit = (shown: UsageLimit, conversationId: string) => this.#noteLimit(shown, { conversationId })
-    return watchCodex(this.#access, this.#context, { session: noteSession, limit }, signal)
+    const asked = () => this.#noteAsked
+    return watchCodex(this.#access, this.#context, { session: noteSession, limit, asked }, signal)
   }
 
   onLimit(noteLimit: NoteLimit): void {
     this.#noteLimit = noteLimit
+  }
+
+  onAsked(noteAsked: NoteAsked): void {
+    this.#noteAsked = noteAsked
   }
 
   wake({ conversationId }: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {

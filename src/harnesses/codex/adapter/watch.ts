@@ -1,12 +1,13 @@
-import type { AdapterContext, HarnessSession, UsageLimit } from '../../../bridge/adapter.ts'
+import type { AdapterContext, HarnessSession, NoteAsked, UsageLimit } from '../../../bridge/adapter.ts'
 import { isJsonObject } from '../../../lib/json.ts'
 import type { CodexAccess } from './access.ts'
 import { isAllowed } from './allowed.ts'
 import { AppServer } from './app-server.ts'
+import { ThreadApprovals } from './approvals.ts'
 import { AccountLimits } from './limits.ts'
 import { openSocket } from './rpc/socket.ts'
 import { sessionOf } from './sessions.ts'
-import { type CodexThread, codexThread, threadStatus } from './thread.ts'
+import { type CodexThread, codexThread, stateOf, threadStatus } from './thread.ts'
 import { anyOf } from './wake/pause.ts'
 import { openThreads, type Writers } from './writers.ts'
 
@@ -17,6 +18,8 @@ const threadsMax = 500
 interface CodexNotes {
   readonly session: (session: HarnessSession) => void
   readonly limit: (limit: UsageLimit, conversationId: string) => void
+  /** Who takes what conversations ask their user; undefined: nobody. */
+  readonly asked: () => NoteAsked | undefined
 }
 type Context = Pick<AdapterContext, 'directories' | 'now'>
 
@@ -66,6 +69,7 @@ class ServerThreads implements AsyncDisposable {
   #turn: Promise<void> = Promise.resolve()
   #waiting = 0
   #writers: Writers | undefined
+  #approvals: ThreadApprovals | undefined
 
   constructor(server: AppServer, context: Context, notes: CodexNotes) {
     this.#server = server
@@ -144,6 +148,11 @@ class ServerThreads implements AsyncDisposable {
     const isLoaded = thread.status.type !== 'notLoaded'
     const seat = isLoaded ? ({ kind: 'loaded' } as const) : ({ kind: 'closed', mayOpen: false } as const)
     this.#notes.session(sessionOf(thread, seat, isLoaded ? this.#writers : undefined))
+    const noteAsked = this.#notes.asked()
+    if (!noteAsked) return
+    this.#approvals ??= new ThreadApprovals(this.#server, noteAsked)
+    const isWaiting = stateOf(thread.status) === 'waitingOnApproval'
+    this.#approvals.follow(thread.id, isWaiting).catch(() => {})
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,6 +6,7 @@ import type {
   AdapterRow,
   FindResult,
   HarnessSession,
+  NoteAsked,
   NoteLimit,
   OutgoingWake,
   Probe,
@@ -46,6 +47,7 @@ class OpenCodeAdapter implements Adapter {
   /** Which process ran a conversation last, as its events have shown. */
   readonly #owners = new Map<string, number>()
   #noteLimit: NoteLimit = () => {}
+  #noteAsked: NoteAsked | undefined
 
   constructor(context: AdapterContext) {
     this.#context = context
@@ -81,7 +83,9 @@ class OpenCodeAdapter implements Adapter {
     const stop = this.#context.clients.onChange('opencode', notePlugins)
     try {
       const note = (session: HarnessSession) => noteSession(withRealPath(session))
-      await watchServers(this.#context, this.#owners, note, (...limit) => this.#noteLimit(...limit), signal)
+      const limit: NoteLimit = (...shown) => this.#noteLimit(...shown)
+      const notes = { session: note, limit, asked: () => this.#noteAsked }
+      await watchServers(this.#context, this.#owners, notes, signal)
     } finally {
       stop()
     }
@@ -89,6 +93,10 @@ class OpenCodeAdapter implements Adapter {
 
   onLimit(noteLimit: NoteLimit): void {
     this.#noteLimit = noteLimit
+  }
+
+  onAsked(noteAsked: NoteAsked): void {
+    this.#noteAsked = noteAsked
   }
 
   async wake(session: HarnessSession, wake: OutgoingWake, tools: WakeTools): Promise<WakeEnd> {

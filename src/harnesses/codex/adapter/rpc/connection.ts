@@ -8,14 +8,17 @@ const messageTextMax = 300
 /** The waits after an answer that the server has too much to do, with jitter. */
 const overloadMs = [100, 300, 900] as const
 
-/** A message that the server sends by itself. `isRequest`: it wants an answer, which is the user's to give. */
+/** The number of a request of a server, on one connection. */
+export type RequestId = number | string
+
+/** A message that the server sends by itself. `id`: it is a request, and wants an answer, which is the user's to give. */
 export interface ServerMessage {
   readonly method: string
   readonly params: JsonObject
-  readonly isRequest: boolean
+  readonly id?: RequestId
 }
 
-/** A JSON-RPC connection to an app-server. It answers no request of the server: those are questions to the user. */
+/** A JSON-RPC connection to an app-server. A request of the server is a question to the user, and has no answer but `respond`. */
 export class Connection implements AsyncDisposable {
   readonly #transport: Transport
   readonly #open = new Map<number, (answer: JsonObject | ConnectionLost) => void>()
@@ -42,6 +45,11 @@ export class Connection implements AsyncDisposable {
   listen(listener: (said: ServerMessage) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  /** Answers a request of the server. */
+  respond(id: RequestId, result: JsonObject): void {
+    this.#transport.send(JSON.stringify({ id, result }))
   }
 
   notify(method: string): void {
@@ -88,7 +96,8 @@ export class Connection implements AsyncDisposable {
     if (!message) return
     const { id, method, params } = message
     if (typeof method === 'string') {
-      const said = { method, params: isJsonObject(params) ? params : {}, isRequest: id !== undefined }
+      const request = typeof id === 'number' || typeof id === 'string' ? { id } : {}
+      const said = { method, params: isJsonObject(params) ? params : {}, ...request }
       for (const listener of this.#listeners) listener(said)
     } else if (typeof id === 'number') this.#open.get(id)?.(message)
   }

@@ -38,9 +38,9 @@ export class HostedTurns implements AsyncDisposable {
         if (signal.aborted) return stop()
         signal.addEventListener('abort', stop, { once: true })
         timer = setTimeout(() => resolve('the turn was cut, because it took too long'), hostMaxMs)
-        stopListening = server.connection.listen(({ method, params, isRequest }) => {
+        stopListening = server.connection.listen(({ method, params, id }) => {
           if (params.threadId !== threadId) return
-          if (isRequest) resolve('the turn asked its user for something, and was cut')
+          if (id !== undefined) resolve('the turn asked its user for something, and was cut')
           else if (method === 'turn/completed') resolve(undefined)
         })
         void server.connection.closed.then(() => resolve('the process of the turn has ended'))

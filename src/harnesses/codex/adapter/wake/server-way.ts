@@ -82,8 +82,8 @@ export class ServerWay implements Way {
     this.#hasChanged = false
   }
 
-  #hear({ method, params, isRequest }: ServerMessage): void {
-    if (isRequest || params.threadId !== this.#threadId) return
+  #hear({ method, params, id }: ServerMessage): void {
+    if (id !== undefined || params.threadId !== this.#threadId) return
     if (method === 'item/started' || method === 'item/completed') {
       const { type, clientId } = (params.item ?? {}) as { type?: unknown; clientId?: unknown }
       if (type !== 'userMessage' || clientId !== this.#label || typeof params.turnId !== 'string') return

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { AdapterContext, HarnessSession, NoteLimit } from '../../../../bridge/adapter.ts'
+import type { AdapterContext, HarnessSession, NoteAsked, NoteLimit } from '../../../../bridge/adapter.ts'
 import { isJsonObject } from '../../../../lib/json.ts'
 import { opencodeRetryLimit } from '../../limit.ts'
 import { type EventFeed, type HarnessEvent, openFeed } from '../http/event-feed.ts'
+import { ServerAsked } from './asked.ts'
 import { conversationsOf } from './conversations.ts'
 import { findServers, type V1Server } from './servers.ts'
 
@@ -10,6 +11,13 @@ import { findServers, type V1Server } from './servers.ts'
 const lookMs = 5_000
 /** Events come in bursts. */
 const settleMs = 100
+
+/** The notes of a watch: the state of a conversation, a limit that was shown to one, and what one asks its user; undefined: nobody takes that. */
+interface ServerNotes {
+  readonly session: (session: HarnessSession) => void
+  readonly limit: NoteLimit
+  readonly asked: () => NoteAsked | undefined
+}
 
 interface ServerWatch extends Disposable {
   readonly server: V1Server
@@ -22,15 +30,14 @@ interface ServerWatch extends Disposable {
 export async function watchServers(
   context: AdapterContext,
   owners: Map<string, number>,
-  noteSession: (session: HarnessSession) => void,
-  noteLimit: NoteLimit,
+  notes: ServerNotes,
   signal: AbortSignal,
 ): Promise<void> {
   const watched = new Map<string, ServerWatch>()
   const retried = ({ type, properties: { sessionID, status } }: HarnessEvent): void => {
     if (type !== 'session.status' || typeof sessionID !== 'string' || !isJsonObject(status)) return
     const limit = opencodeRetryLimit(status, context.now())
-    if (limit) noteLimit(limit, { conversationId: sessionID })
+    if (limit) notes.limit(limit, { conversationId: sessionID })
   }
   try {
     while (!signal.aborted) {
@@ -42,7 +49,7 @@ export async function watchServers(
         watched.delete(key)
       }
       for (const [key, server] of open) {
-        if (!watched.has(key)) watched.set(key, watchServer(server, owners, noteSession, retried))
+        if (!watched.has(key)) watched.set(key, watchServer(server, owners, notes, retried))
       }
       await delay(lookMs, undefined, { signal }).catch(() => {})
     }
@@ -54,11 +61,13 @@ export async function watchServers(
 function watchServer(
   server: V1Server,
   owners: Map<string, number>,
-  noteSession: (session: HarnessSession) => void,
+  notes: ServerNotes,
   take: (event: HarnessEvent) => void,
 ): ServerWatch {
   const ended = new AbortController()
   let timer: NodeJS.Timeout | undefined
+  const noteAsked = notes.asked()
+  const asked = noteAsked && new ServerAsked(server, noteAsked)
   const tellSoon = () => {
     timer ??= setTimeout(() => {
       timer = undefined
@@ -67,13 +76,14 @@ function watchServer(
   }
   const tell = async () => {
     const sessions = await conversationsOf(server, owners, ended.signal)
-    for (const session of sessions) noteSession(session)
+    for (const session of sessions) notes.session(session)
   }
   const feed: EventFeed = openFeed(server.api.server, '/event', (event) => {
     const sessionId = runBy(event)
     if (sessionId !== undefined) note(owners, sessionId, server.pid)
     take(event)
     if (telling.test(event.type)) tellSoon()
+    if (asking.test(event.type)) asked?.look(ended.signal)
   })
   return {
     server,
@@ -81,10 +91,13 @@ function watchServer(
       ended.abort()
       clearTimeout(timer)
       feed[Symbol.dispose]()
+      asked?.[Symbol.dispose]()
     },
   }
 }
 
+/** What was missed while the feed was away is looked for when it is there. */
+const asking = /^(server\.connected|permission\.|question\.)/
 const telling = /^(server\.connected|session\.(created|deleted|status|idle)|permission\.|question\.)/
 
 /** The conversation that an event is about: its process runs it, because a process reports only its own turns. Pure. */
