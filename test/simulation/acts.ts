@@ -135,8 +135,9 @@ const calls = {
   park(world, [a, b]) {
     const { key, handle } = agentOf(world, a)
     const body = { until: b % 5 === 0 ? null : later(world, 1 + (b % 300)), reason: 'usage-limit' }
+    const parked = world.watch.parking(handle)
     void world.ask({ method: 'PUT', path: '/v1/parked', key, body }).then((answer) => {
-      if (answer?.status === 200) world.watch.parks(handle, body.until)
+      if (answer?.status === 200) parked(body.until)
     })
   },
   unpark(world, [a]) {

@@ -7,10 +7,11 @@ type Row = Readonly<Record<string, string | number | null>>
 /** The rules that hold when faults have stopped and time has passed, checked against the store and what the world has seen. */
 export async function checkEnd(world: World, watch: Watch, soon: (call: Call) => Promise<unknown>): Promise<void> {
   const peek = (text: string, ...values: (string | number)[]): Row[] => world.gateway!.store.peek(text, ...values)
-  const events = peek("select log_id, type, task_id, data from event where project_id = 'default' order by log_id").map((row) => ({
+  const events = peek("select log_id, type, task_id, data, created_at from event where project_id = 'default' order by log_id").map((row) => ({
     logId: Number(row.log_id),
     type: String(row.type),
     taskId: String(row.task_id),
+    at: Number(row.created_at),
     data: JSON.parse(String(row.data)),
   }))
   for (const [at, { logId }] of events.entries()) if (logId !== at + 1) fail('the log has no gap', `${at + 1} is ${logId}`)
@@ -26,6 +27,8 @@ interface Logged {
   readonly logId: number
   readonly type: string
   readonly taskId: string
+  /** ms since the epoch. */
+  readonly at: number
   // biome-ignore lint/suspicious/noExplicitAny: each type of event has data of its own
   readonly data: any
 }
@@ -61,11 +64,11 @@ function checkTasks(events: readonly Logged[]): void {
 /** The acts of recovery in the order of the log: that of their transactions. */
 function checkRecovery(events: readonly Logged[], peek: Peek): void {
   const open = new Map<string, Logged>()
-  const gates = new Map<string, { nudges: string; restarts: string }>([['', { nudges: 'enabled', restarts: 'disabled' }]])
+  const gates = new Map<string, GateStates>([['', { nudges: 'enabled', restarts: 'disabled' }]])
   const lives = peek("select '@' || handle as agent, s.created_at, s.acted_at from session s join agent on agent.id = s.agent_id")
   for (const event of events) {
     const { type, data } = event
-    if (type === 'gate.changed') gates.set(data.agent ?? '', data)
+    if (type === 'gate.changed') gates.set(data.agent ?? '', stated(data, gates.get('')!))
     if (type === 'recovery.ordered') {
       if (open.has(data.agent)) fail('one act of recovery at a time', `${data.agent} ${event.logId}`)
       open.set(data.agent, event)
@@ -79,14 +82,23 @@ function checkRecovery(events: readonly Logged[], peek: Peek): void {
     if (data.change !== 'abandoned' || data.mode !== 'restart' || !order) continue
     const since = Date.parse(order.data.since)
     const isAlive = (one: Row): boolean =>
-      one.agent === data.agent && Number(one.created_at) > since && Number(one.acted_at) >= Number(one.created_at)
-    // A session that acted after the order was given up proves nothing.
-    if (lives.some(isAlive) && !data.isLate) world_(lives, data, since)
+      one.agent === data.agent &&
+      Number(one.created_at) > since &&
+      Number(one.acted_at) >= Number(one.created_at) &&
+      Number(one.acted_at) < event.at
+    if (lives.some(isAlive)) fail('a restart that worked is not abandoned', `${data.agent} ${event.logId}`)
   }
 }
 
-function world_(lives: readonly Row[], data: { agent: string }, since: number): void {
-  fail('a restart that worked is not abandoned', `${data.agent} ${since} ${JSON.stringify(lives)}`)
+interface GateStates {
+  readonly nudges: string
+  readonly restarts: string
+}
+
+/** The event of an agent's gate has what holds: where its project's is closed, it does not tell of its own. */
+function stated({ agent, nudges, restarts }: GateStates & { readonly agent?: string }, project: GateStates): GateStates {
+  const own = (said: string, ofProject: string): string => (agent && ofProject !== 'enabled' ? 'enabled' : said)
+  return { nudges: own(nudges, project.nudges), restarts: own(restarts, project.restarts) }
 }
 
 /** Each mail was sent, or given up on record, or there is a reason on record why it was not. */

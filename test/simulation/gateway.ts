@@ -82,6 +82,7 @@ export class SimulatedGateway {
   readonly #context: FrontContext
   readonly #resources: Cleanup
   readonly #stopEngine: () => Promise<void>
+  readonly #running = new Set<Promise<Answer>>()
 
   private constructor(store: SimulatedStore, context: FrontContext, resources: Cleanup, stop: () => Promise<void>) {
     this.store = store
@@ -178,8 +179,14 @@ export class SimulatedGateway {
     return gateway
   }
 
-  /** Answers a call as the REST front does. Rejects when the process is gone before the answer. */
-  async call({ method, path, key, query, body, idempotencyKey }: Call): Promise<Answer> {
+  /** Answers a call as the REST front does. It may never end when the process is gone before the answer. */
+  async call(call: Call): Promise<Answer> {
+    const answer = this.#answer(call)
+    this.#running.add(answer)
+    return answer.finally(() => this.#running.delete(answer))
+  }
+
+  async #answer({ method, path, key, query, body, idempotencyKey }: Call): Promise<Answer> {
     const context = this.#context
     try {
       const caller = await authenticate(context, key)
@@ -198,7 +205,7 @@ export class SimulatedGateway {
 
   /** Stops as a service does: what is in flight finishes. */
   async stop(): Promise<void> {
-    await this.#stopEngine()
+    await Promise.all([Promise.all(this.#running), this.#stopEngine()])
     this.isGone = true
     await this.#resources[Symbol.asyncDispose]()
   }

@@ -31,6 +31,7 @@ export class Watch {
   readonly #world: World
   /** Until when an agent is parked, in ms of the wall clock. */
   readonly #parkedUntil = new Map<string, number>()
+  #parkOrder = 0
   readonly #begun = new Set<string>()
   readonly #moved = new Set<string>()
   readonly #caps = new Map<string, { turns: number; since: number }>()
@@ -70,11 +71,19 @@ export class Watch {
     if (one) one.isSentAgain = true
   }
 
-  parks(handle: string, until: string | null): void {
-    this.#parkedUntil.set(handle, until === null ? Number.POSITIVE_INFINITY : Date.parse(until))
+  /** Returns what notes the answer to a park that is asked for now. */
+  parking(handle: string): (until: string | null) => void {
+    const order = this.#parkOrder
+    return (until) => this.#parks(handle, until, order)
+  }
+
+  #parks(handle: string, until: string | null, order: number): void {
+    // A park that was asked for before its end may have been stored before it.
+    if (order === this.#parkOrder) this.#parkedUntil.set(handle, until === null ? Number.POSITIVE_INFINITY : Date.parse(until))
   }
 
   unparks(handle: string): void {
+    this.#parkOrder++
     this.#parkedUntil.delete(handle)
   }
 

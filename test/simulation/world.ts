@@ -56,6 +56,7 @@ export class World {
   isOver = false
   #count = 0
   #isCrashed = false
+  #isStopping = false
   readonly #open = new Set<(answer: undefined) => void>()
   readonly #mistakes: unknown[] = []
 
@@ -114,7 +115,7 @@ export class World {
   /** One call, by a program that does not wait for it. undefined: it got no answer. */
   ask(call: Call, isLost = false): Promise<Answer | undefined> {
     const { gateway } = this
-    if (!gateway || gateway.isGone) return Promise.resolve(undefined)
+    if (!gateway || gateway.isGone || this.#isStopping) return Promise.resolve(undefined)
     return new Promise((resolve) => {
       this.#open.add(resolve)
       void gateway.call(call).then((answer) => {
@@ -183,10 +184,12 @@ export class World {
     const { gateway } = this
     if (!gateway) return
     let isDone = false
+    this.#isStopping = true
     void gateway.stop().finally(() => {
       isDone = true
     })
     for (let waits = 0; waits < 100 && !isDone && !this.#isCrashed; waits++) await this.realm.pass(1_000)
+    this.#isStopping = false
     if (!isDone && !this.#isCrashed) throw new Violation('a stop ends', 'it took more than 100 s')
     for (const resolve of this.#open) resolve(undefined)
     this.#open.clear()
