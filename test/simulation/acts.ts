@@ -81,8 +81,9 @@ const calls = {
   },
   pause(world, [a]) {
     const id = pick(world.subscriptions, a)!
+    const paused = world.watch.pausing(id)
     void world.ask({ method: 'PATCH', path: pathOf(id), key: adminKey, body: { status: 'paused' } }).then((answer) => {
-      if (answer?.status === 200) world.watch.pauses(id)
+      if (answer?.status === 200) paused()
     })
   },
   resume(world, [a]) {

@@ -1,27 +1,46 @@
-import { createHash } from 'node:crypto'
+import { parseArgs } from 'node:util'
 import { historyOf } from './history.ts'
 import { ruleOf, shrink } from './shrink.ts'
+import { storyOf } from './story.ts'
 import { World } from './world.ts'
 
-const seed = process.argv[2] ?? '1'
-const count = Number(process.argv[3] ?? 1)
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: 'rouse' },
+    minutes: { type: 'string' },
+    histories: { type: 'string', default: '100' },
+    only: { type: 'string' },
+    whole: { type: 'boolean', default: false },
+  },
+})
+
 const startedAt = process.hrtime.bigint()
+const seconds = (): number => Number(process.hrtime.bigint() - startedAt) / 1e9
+const until = values.minutes === undefined ? Number.POSITIVE_INFINITY : 60 * Number(values.minutes)
+const most = values.minutes === undefined ? Number(values.histories) : Number.POSITIVE_INFINITY
+
+/** Prints one history, by default the shortest one that fails alike. */
+async function tell(seed: string): Promise<void> {
+  const whole = historyOf(seed)
+  const rule = ruleOf(await World.play(whole))
+  const history = rule === undefined || values.whole ? whole : await shrink(whole, rule)
+  console.log(storyOf(history, await World.play(history)))
+}
+
+let count = 0
 let steps = 0
 const found = new Map<string, string[]>()
-for (let at = 0; at < count; at++) {
-  const name = count === 1 ? seed : `${seed}.${at}`
-  let history = historyOf(name)
-  let played = await World.play(history)
-  steps += played.steps
-  const rule = ruleOf(played)
-  if (count === 1 && rule && process.argv[4] !== 'whole') {
-    history = await shrink(history, rule)
-    played = await World.play(history)
+if (values.only === undefined) {
+  for (; count < most && seconds() < until; count++) {
+    const seed = `${values.seed}.${count}`
+    const played = await World.play(historyOf(seed))
+    steps += played.steps
+    const rule = ruleOf(played)
+    if (rule !== undefined) found.set(rule, [...(found.get(rule) ?? []), seed])
   }
-  if (rule) found.set(rule, [...(found.get(rule) ?? []), name])
-  const hash = createHash('sha256').update(played.trace.join('\n')).digest('hex')
-  if (count === 1) console.log(JSON.stringify(history.mix), '\n', played.trace.join('\n'), '\n', played.failure?.stack, hash)
-}
-const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9
-console.log(`${count} histories in ${seconds.toFixed(1)} s, ${Math.round(steps / seconds)} steps a second`)
-for (const [rule, names] of found) console.log(names.length, rule, names.slice(0, 6).join(' '))
+  const pace = `${(count / seconds()).toFixed(1)} histories and ${Math.round(steps / seconds())} steps a second`
+  console.log(`${count} histories in ${seconds().toFixed(0)} s: ${pace}.`)
+  for (const [rule, seeds] of found) console.log(`${seeds.length} × ${rule}: --only ${seeds.slice(0, 5).join(', ')}`)
+  for (const [seed] of found.values()) await tell(seed!)
+} else await tell(values.only)
+process.exitCode = found.size === 0 ? 0 : 1

@@ -9,6 +9,8 @@ export interface Watched {
   readonly handle: string
   readonly width: number
   isPaused: boolean
+  /** Grows with each end of a pause. */
+  order: number
   /** A resync or a replay was asked for: events may come again under a new id. */
   isSentAgain: boolean
   readonly posts: Post[]
@@ -45,7 +47,7 @@ export class Watch {
     const known = this.subscriptions.get(id)
     if (known) return
     this.#world.subscriptions.push(id)
-    this.subscriptions.set(id, { id, handle, width, isPaused: false, isSentAgain: false, posts: [], acknowledgedTo: 0 })
+    this.subscriptions.set(id, { id, handle, width, isPaused: false, order: 0, isSentAgain: false, posts: [], acknowledgedTo: 0 })
   }
 
   keyed(word: string): void {
@@ -56,14 +58,19 @@ export class Watch {
     this.acceptedWords.set(word, isKeyed)
   }
 
-  pauses(id: string): void {
-    const one = this.subscriptions.get(id)
-    if (one) one.isPaused = true
+  /** Returns what notes the answer to a pause that is asked for now. */
+  pausing(id: string): () => void {
+    const one = this.subscriptions.get(id)!
+    const order = one.order
+    return () => {
+      // A pause that was asked for before its end may have been stored before it.
+      one.isPaused = order === one.order
+    }
   }
 
   resumes(id: string): void {
     const one = this.subscriptions.get(id)
-    if (one) one.isPaused = false
+    if (one) Object.assign(one, { isPaused: false, order: one.order + 1 })
   }
 
   sendsAgain(id: string): void {
@@ -105,6 +112,14 @@ export class Watch {
     this.#receipts = new Map()
   }
 
+  /** A process starts: an answer that the last one has not recorded was given to nobody. */
+  starts(): void {
+    for (const { id, cursor } of this.#peek('select id, cursor_log_id as cursor from subscription')) {
+      const one = this.subscriptions.get(String(id))
+      if (one) one.acknowledgedTo = Math.min(one.acknowledgedTo, Number(cursor))
+    }
+  }
+
   /** A POST begins. */
   begins(post: Post): void {
     this.#world.note(`POST ${post.receiver} ${post.type} ${post.from}-${post.to} ${post.eventId}`)
@@ -140,7 +155,7 @@ export class Watch {
   look(): void {
     const { gateway } = this.#world
     if (!gateway || gateway.isGone) return
-    const rows = gateway.store.peek(
+    const rows = this.#peek(
       "select agent_id || ' ' || message_id as id, status, receipt from message_recipient where agent_id <> 'operator'",
     )
     for (const { id, status, receipt } of rows) {
@@ -156,7 +171,12 @@ export class Watch {
 
   /** The subscriptions, as they are stored. */
   stored(): { readonly id: string; readonly status: string }[] {
-    return this.#world.gateway!.store.peek("select id, status from subscription where kind = 'wake'") as never
+    return this.#peek("select id, status from subscription where kind = 'wake'") as never
+  }
+
+  isAnythingDue(): boolean {
+    const due = "select 1 from subscription where kind = 'wake' and status = 'active' and due_at is not null"
+    return this.#peek(due).length > 0
   }
 
   end(soon: (call: Call) => Promise<unknown>): Promise<void> {
@@ -177,6 +197,10 @@ export class Watch {
     if (post.from <= one.acknowledgedTo) fail('an event comes again under its own id only', `${said(post)} after ${one.acknowledgedTo}`)
     const last = one.posts.at(-1)
     if (last && one.width === 1 && post.to < last.to) fail('wakes go in the order of the log', `${said(post)} after ${said(last)}`)
+  }
+
+  #peek(text: string): Record<string, string | number | null>[] {
+    return this.#world.gateway!.store.peek(text)
   }
 
   #once(known: Set<string>, key: string, rule: string): void {
