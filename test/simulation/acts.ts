@@ -226,7 +226,9 @@ const faults = {
     if (world.disk.faults.failing === 0) await world.stop()
   },
   clock(world, [a]) {
-    world.realm.offset += pick([-90_000, -5_000, 3_000, 120_000], a)
+    const step = pick([-90_000, -5_000, 3_000, 120_000], a)
+    world.realm.offset += step
+    if (step < -10_000) world.watch.clockSet()
   },
   sleep(world, [a]) {
     world.realm.offset += pick([20_000, 600_000], a)

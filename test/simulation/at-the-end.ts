@@ -116,12 +116,15 @@ async function checkWakes(
       fail('everything is sent in time', `${id} of ${handle} is due at ${row.due_at}, now ${world.realm.wall}`)
     }
     if (row.trigger !== 'SENT_TO_ME' || row.status !== 'active') continue
-    const { created_at: since } = row
+    const made = events.find(({ type, data }) => type === 'subscription.created' && data.subscriptionId === id)!
     const audience = store.peek(
-      "select a.log_id from event_audience a join event e on e.log_id = a.log_id and e.project_id = a.project_id where audience = ? and trigger = 'SENT_TO_ME' and e.type = 'message.sent' and e.actor <> ? and e.created_at > ?",
+      `select a.log_id from event_audience a join event e on e.log_id = a.log_id and e.project_id = a.project_id
+        where audience = ? and trigger = 'SENT_TO_ME' and e.type = 'message.sent' and e.actor <> ? and e.log_id > ?
+          and e.created_at >= ?`,
       String(row.agent_id),
       `@${handle}`,
-      Number(since),
+      made.logId,
+      Number(row.created_at),
     )
     const ended = store.peek("select from_log_id, to_log_id from delivery where subscription_id = ? and outcome in ('failed', 'rejected')", id)
     const missing = audience.filter(({ log_id: logId }) => {
