@@ -27,6 +27,10 @@ const calls = {
     })
     if (isKeyed) world.watch.keyed(subject)
   },
+  plea(world, [a]) {
+    const body = { to: '@operator', subject: `plea ${world.next()}` }
+    void world.ask({ method: 'POST', path: '/v1/messages', key: agentOf(world, a).key, body })
+  },
   inbox(world, [a, , c]) {
     const { key } = agentOf(world, a)
     void world.ask({ method: 'GET', path: '/v1/inbox', key, query: { unread: 'true' } }, c % 5 === 0)
@@ -177,11 +181,13 @@ async function runBridge(world: World, agent: Agent, laziness: number): Promise<
     const report = await world.ask({ method: 'PUT', path: '/v1/recovery/bridge', key, body })
     const order = report?.body.order
     if (order) {
-      const begun = await world.ask({ method: 'POST', path: '/v1/recovery/acts', key, body: { epoch: order.epoch } })
-      if (begun?.status === 200) {
-        world.watch.begun(agent.handle, order.epoch)
-        await boot(world, agent, laziness)
+      const begin = { method: 'POST', path: '/v1/recovery/acts', key, body: { epoch: order.epoch } }
+      // Two bridges of one agent have the same order.
+      const answers = await Promise.all([world.ask(begin), world.ask(begin)])
+      for (const { status } of answers.flatMap((one) => one ?? [])) {
+        if (status === 200) world.watch.begun(agent.handle, order.epoch)
       }
+      if (answers.some((one) => one?.status === 200)) await boot(world, agent, laziness)
     }
     await new Promise<void>((resolve) => world.realm.after(30_000, resolve))
   }
@@ -236,7 +242,7 @@ const faults = {
   halt(world, [a]) {
     world.realm.jump(pick([5_000, 70_000, 200_000], a))
   },
-  wait: (world, [a]) => world.realm.pass(pick([10_000, 60_000, 200_000, 700_000], a)),
+  wait: (world, [a]) => world.wait(pick([10_000, 60_000, 200_000, 700_000], a)),
 } satisfies Record<string, Do>
 
 export type ActName = keyof typeof calls | keyof typeof faults
@@ -252,6 +258,7 @@ export const weights: Readonly<Record<ActName, { readonly weight: number; readon
   status: { weight: 3, share: 0.4 },
   task: { weight: 5, share: 0.5 },
   move: { weight: 5, share: 0.5 },
+  plea: { weight: 1, share: 0.3 },
   mint: { weight: 2, share: 0.4 },
   subscribe: { weight: 2, share: 0.4 },
   pause: { weight: 2, share: 0.4 },

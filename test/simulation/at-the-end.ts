@@ -1,11 +1,12 @@
-import { adminKey, type Call } from './gateway.ts'
+import { type Answer, adminKey, type Call } from './gateway.ts'
 import { fail, isTaken, type Watch } from './watch.ts'
 import type { World } from './world.ts'
 
+type Soon = (call: Call) => Promise<Answer>
 type Row = Readonly<Record<string, string | number | null>>
 
 /** The rules that hold when faults have stopped and time has passed, checked against the store and what the world has seen. */
-export async function checkEnd(world: World, watch: Watch, soon: (call: Call) => Promise<unknown>): Promise<void> {
+export async function checkEnd(world: World, watch: Watch, soon: Soon): Promise<void> {
   const peek = (text: string, ...values: (string | number)[]): Row[] => world.gateway!.store.peek(text, ...values)
   const events = peek("select log_id, type, task_id, data, created_at from event where project_id = 'default' order by log_id").map((row) => ({
     logId: Number(row.log_id),
@@ -19,6 +20,8 @@ export async function checkEnd(world: World, watch: Watch, soon: (call: Call) =>
   checkClaims(events)
   checkRecovery(events, peek)
   checkTasks(events)
+  checkReceipts(world, peek)
+  await checkNeeds(events, soon)
   await checkWakes(world, watch, events, soon)
 }
 
@@ -59,6 +62,35 @@ function checkTasks(events: readonly Logged[]): void {
     if (known !== undefined && data.previousState !== known) fail('the states of a task are a chain', taskId)
     states.set(taskId, data.newState)
   }
+}
+
+/** A receipt says what a wake has proved, and no more. */
+function checkReceipts({ receivers: { posts } }: World, peek: Peek): void {
+  const rows = peek(
+    `select e.log_id, r.agent_id, r.receipt, r.delivery_method as method from message_recipient r
+      join event e on e.type = 'message.sent' and json_extract(e.data, '$.messageId') = r.message_id
+      where r.agent_id <> 'operator'`,
+  )
+  const owners = new Map(peek('select id, agent_id from subscription').map(({ id, agent_id: owner }) => [id, owner]))
+  for (const { log_id: logId, agent_id: agentId, receipt, method } of rows) {
+    const about = posts.filter(
+      ({ subscriptionId, from, to }) => owners.get(subscriptionId) === agentId && from <= Number(logId) && Number(logId) <= to,
+    )
+    if (receipt === 'written' && method === 'push' && !about.some((post) => post.isTaken)) {
+      fail('no receipt says more than was proved', `${logId} to ${agentId}`)
+    }
+  }
+}
+
+/** What waits for a person was told to the one that has subscribed to it. */
+async function checkNeeds(events: readonly Logged[], soon: Soon): Promise<void> {
+  const { body } = await soon({ method: 'GET', path: '/v1/needs', key: adminKey })
+  const open = new Set<string>()
+  for (const { type, data } of events) {
+    if (type === 'need.raised') open.add(data.need)
+    if (type === 'need.cleared') open.delete(data.need)
+  }
+  for (const { id, kind } of body.needs) if (!open.has(id)) fail('each need is told', `${kind} ${id}`)
 }
 
 /** The acts of recovery in the order of the log: that of their transactions. */
@@ -106,7 +138,7 @@ async function checkWakes(
   world: World,
   watch: Watch,
   events: readonly Logged[],
-  soon: (call: Call) => Promise<unknown>,
+  soon: Soon,
 ): Promise<void> {
   const { store } = world.gateway!
   for (const { id, handle, posts } of watch.subscriptions.values()) {
@@ -136,10 +168,8 @@ async function checkWakes(
       )
     })
     if (missing.length === 0) continue
-    const answer = (await soon({ method: 'GET', path: `/v1/wake-subscriptions/${encodeURIComponent(id)}/held`, key: adminKey, query: { limit: '500' } })) as {
-      body: { held: { logId: number }[] }
-    }
-    const held = new Set(answer.body.held.map(({ logId }) => logId))
+    const answer = await soon({ method: 'GET', path: `/v1/wake-subscriptions/${encodeURIComponent(id)}/held`, key: adminKey, query: { limit: '500' } })
+    const held = new Set(answer.body.held.map(({ logId }: { logId: number }) => logId))
     for (const { log_id: logId } of missing) {
       if (held.has(Number(logId))) continue
       const about = events[Number(logId) - 1]

@@ -10,6 +10,7 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     histories: { type: 'string', default: '100' },
     only: { type: 'string' },
+    first: { type: 'boolean', default: false },
     whole: { type: 'boolean', default: false },
   },
 })
@@ -36,6 +37,10 @@ if (values.only === undefined) {
     const played = await World.play(historyOf(seed))
     steps += played.steps
     const rule = ruleOf(played)
+    if (rule !== undefined && values.first) {
+      console.log(`Found after ${seconds().toFixed(1)} s, history ${count}: ${rule}`)
+      process.exit(1)
+    }
     if (rule !== undefined) found.set(rule, [...(found.get(rule) ?? []), seed])
   }
   const pace = `${(count / seconds()).toFixed(1)} histories and ${Math.round(steps / seconds())} steps a second`

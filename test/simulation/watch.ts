@@ -1,4 +1,4 @@
-import type { Call } from './gateway.ts'
+import type { Answer, Call } from './gateway.ts'
 import type { Post } from './receivers.ts'
 import { checkEnd } from './at-the-end.ts'
 import { Violation, type World } from './world.ts'
@@ -184,7 +184,7 @@ export class Watch {
     return this.#peek(due).length > 0
   }
 
-  end(soon: (call: Call) => Promise<unknown>): Promise<void> {
+  end(soon: (call: Call) => Promise<Answer>): Promise<void> {
     return checkEnd(this.#world, this, soon)
   }
 

@@ -199,7 +199,7 @@ export class World {
   }
 
   async #act(at: number, { what, after, n }: Act): Promise<void> {
-    await this.realm.pass(after)
+    await this.wait(after)
     await this.up()
     this.note(`${at} ${what}`)
     await actsOf[what](this, n)
@@ -207,6 +207,20 @@ export class World {
     await this.up()
     this.#raise()
     this.watch.look()
+  }
+
+  /** Lets time pass. A gateway to which nothing happens does next to nothing. */
+  async wait(ms: number): Promise<void> {
+    const { operations } = this.disk
+    const posts = this.receivers.posts.length
+    const from = this.realm.now
+    await this.realm.pass(ms)
+    const done = this.disk.operations - operations
+    const sent = this.receivers.posts.length - posts
+    const seconds = (this.realm.now - from) / 1_000
+    // Some sweeps look every few seconds; each wake, and each call, has a few dozen statements.
+    const most = 3_000 + 60 * seconds + 200 * sent
+    if (done > most) throw new Violation('who has nothing to do is quiet', `${done} operations of the disk in ${seconds} s`)
   }
 
   async #begin(): Promise<void> {
@@ -219,6 +233,9 @@ export class World {
       const { body } = await this.#soon({ ...admin, method: 'POST', path: '/v1/agents', body: { handle } })
       this.agents.push({ handle, id: body.agent.agentId ?? body.agent.id, key: body.apiKey, pid: 100 + count, hasBridge: false })
     }
+    const url = 'https://operator.example/'
+    const needs = { trigger: 'NEED_CHANGED', harnessTarget: 'a2a-webhook', harnessTargetMetadata: { url, coalesceWindow: 0 } }
+    await this.#soon({ ...admin, method: 'POST', path: '/v1/wake-subscriptions', body: needs })
     for (const agent of this.agents) {
       const harnessTargetMetadata = {
         url: `https://${agent.handle}.example/wake`,
@@ -269,7 +286,7 @@ export class World {
     }
     // The longest wait between two tries is five minutes, and the longest window and lease a minute and a half.
     for (let minutes = 0; minutes < 12 && (minutes < 2 || this.watch.isAnythingDue()); minutes++) {
-      await this.realm.pass(60_000)
+      await this.wait(60_000)
       this.#raise()
     }
     this.watch.look()
