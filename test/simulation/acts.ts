@@ -16,11 +16,11 @@ const calls = {
     const from = agentOf(world, a)
     const to = agentOf(world, b)
     const subject = `mail ${world.next()}`
-    const wakePolicy = pick(['immediate', 'immediate', 'immediate', 'next_turn', 'silent'], c >> 8)
+    const wakePolicy = pick(['immediate', 'immediate', 'immediate', 'next_turn', 'silent'], c >>> 8)
     const body = { to: `@${to.handle}`, subject, wakePolicy }
     const call = { method: 'POST', path: '/v1/messages', key: from.key, body } as const
     const isKeyed = c % 2 === 0
-    void (isKeyed ? world.askOnce(call, (c >> 4) % 3) : world.ask(call, c % 7 === 0)).then((answer) => {
+    void (isKeyed ? world.askOnce(call, (c >>> 4) % 3) : world.ask(call, c % 7 === 0)).then((answer) => {
       if (answer?.status !== 201) return
       world.messages.push({ id: answer.body.messageId, to: to.handle })
       world.watch.accepted(subject, isKeyed)
@@ -77,7 +77,7 @@ const calls = {
   subscribe(world, [a, b, c]) {
     const { key, handle } = agentOf(world, a)
     const trigger = pick(['SENT_TO_ME', 'TASK_STATE_CHANGED', 'MESSAGE_STATUS_CHANGED', 'WAKE_FAILED'], b)
-    const harnessTargetMetadata = { url: `https://other${c % 2}.example/${handle}`, coalesceWindow: pick([0, 2, 20], c >> 3) }
+    const harnessTargetMetadata = { url: `https://other${c % 2}.example/${handle}`, coalesceWindow: pick([0, 2, 20], c >>> 3) }
     const body = { trigger, harnessTarget: 'a2a-webhook', harnessTargetMetadata }
     void world.ask({ method: 'POST', path: '/v1/wake-subscriptions', key, body }).then((answer) => {
       if (answer?.status === 201) world.watch.subscribed(answer.body.subscriptionId, handle, 1)
@@ -151,7 +151,7 @@ const calls = {
     void world.ask({ method: 'DELETE', path: '/v1/parked', key })
   },
   gate(world, [a, b]) {
-    const [nudges, restarts] = [pick(['enabled', 'enabled', 'disabled'], b), pick(['enabled', 'disabled'], b >> 4)]
+    const [nudges, restarts] = [pick(['enabled', 'enabled', 'disabled'], b), pick(['enabled', 'disabled'], b >>> 4)]
     const agent = a % 3 === 0 ? {} : { agent: agentOf(world, a).handle }
     const body = { ...agent, nudges, restarts, settings: { staleAfterSeconds: 60, bootTimeoutSeconds: 60 } }
     void world.ask({ method: 'PATCH', path: '/v1/gate', key: adminKey, body })
@@ -209,8 +209,9 @@ async function boot(world: World, agent: Agent, laziness: number): Promise<void>
 /** The faults of the machine, its disk, its clocks and its network, and the time itself. */
 const faults = {
   manner(world, [a, b]) {
-    const receivers = [...world.agents.map(({ handle }) => `${handle}.example`), 'other0.example', 'other1.example']
-    world.receivers.manner.set(pick(receivers, a), pick(manners, b))
+    const { handle } = agentOf(world, a >>> 3)
+    const receiver = pick([handle, handle, handle, handle, handle, 'other0', 'other1', 'operator'], a)
+    world.receivers.manner.set(`${receiver}.example`, pick(manners, b))
   },
   well(world) {
     world.receivers.manner.clear()
@@ -227,6 +228,7 @@ const faults = {
   },
   async failing(world) {
     world.disk.faults.failing = 1
+    world.wasHurt = true
     await world.realm.pass(500)
     // Nothing is stored any more until a person has looked.
     if (world.disk.faults.failing === 0) await world.stop()
@@ -275,7 +277,7 @@ export const weights: Readonly<Record<ActName, { readonly weight: number; readon
   gate: { weight: 2, share: 0.4 },
   cap: { weight: 1, share: 0.25 },
   bridge: { weight: 2, share: 0.4 },
-  manner: { weight: 5, share: 0.7 },
+  manner: { weight: 8, share: 0.7 },
   well: { weight: 2, share: 0.6 },
   crash: { weight: 2, share: 0.4 },
   restart: { weight: 1, share: 0.3 },

@@ -20,6 +20,8 @@ export interface Mix {
   readonly disorder: number
   /** How long a flush takes at most, in ms. */
   readonly flushMs: number
+  /** True: its agents have sessions and bridges from the start, and recovery may do all that it can. */
+  readonly recovers: boolean
   /** True: a read may fail where a commit has just succeeded. */
   readonly isRemote: boolean
 }
@@ -29,6 +31,9 @@ export interface History {
   readonly mix: Mix
   readonly acts: readonly Act[]
 }
+
+/** Recovery takes minutes, and needs a harness that goes away. */
+const slow: ReadonlySet<ActName> = new Set(['wait', 'leave', 'session'])
 
 const delays = [0, 0, 0, 5, 100, 1_000, 4_000, 20_000]
 
@@ -42,11 +47,14 @@ export function historyOf(seed: string): History {
     maxInFlight: chance.of([1, 1, 1, 4]),
     disorder: chance.of([0, 0, 0.1, 0.5]),
     flushMs: chance.of([0, 0, 0, 5, 60]),
+    recovers: chance.isLess(0.3),
     isRemote: chance.isLess(0.2),
   }
   const able = actNames.flatMap((what) => {
     const { weight, share } = weights[what]
-    return chance.isLess(share) ? [{ what, weight: weight * chance.of([0.3, 1, 1, 3]) }] : []
+    const isSlow = mix.recovers && slow.has(what)
+    const factor = chance.of([0.3, 1, 1, 3]) * (isSlow ? 5 : 1)
+    return chance.isLess(share) || isSlow ? [{ what, weight: weight * factor }] : []
   })
   const sum = able.reduce((total, { weight }) => total + weight, 0)
   const busy = delays.slice(0, 2 + chance.below(delays.length - 1))

@@ -54,6 +54,8 @@ export class World {
   /** No more faults: what was accepted has to come to its end. */
   isCalm = false
   isOver = false
+  /** A process has ended before it could record what it knew. */
+  wasHurt = false
   #count = 0
   #isCrashed = false
   #isStopping = false
@@ -150,6 +152,7 @@ export class World {
   #crash(): void {
     this.note('crash')
     this.#isCrashed = true
+    this.wasHurt = true
     this.disk.lose()
     this.gateway!.isGone = true
     this.watch.forget()
@@ -246,6 +249,19 @@ export class World {
       const body = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook', harnessTargetMetadata, startFrom: 'now' }
       const made = await this.#soon({ key: agent.key, method: 'POST', path: '/v1/wake-subscriptions', body })
       this.watch.subscribed(made.body.subscriptionId, agent.handle, mix.maxInFlight)
+    }
+    if (mix.recovers) await this.#arm()
+  }
+
+  /** Every agent has a session and a bridge, and the gates are open. */
+  async #arm(): Promise<void> {
+    const chance = new Chance(this.history.seed, 'arm')
+    await actsOf.gate(this, [0, 0, 0])
+    await this.realm.pass(100)
+    for (const at of this.agents.keys()) {
+      await actsOf.session(this, [at, chance.next(), 0])
+      await actsOf.bridge(this, [at, chance.next(), 0])
+      await this.realm.pass(100)
     }
   }
 
