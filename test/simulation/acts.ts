@@ -77,7 +77,10 @@ const calls = {
   subscribe(world, [a, b, c]) {
     const { key, handle } = agentOf(world, a)
     const trigger = pick(['SENT_TO_ME', 'TASK_STATE_CHANGED', 'MESSAGE_STATUS_CHANGED', 'WAKE_FAILED'], b)
-    const harnessTargetMetadata = { url: `https://other${c % 2}.example/${handle}`, coalesceWindow: pick([0, 2, 20], c >>> 3) }
+    const harnessTargetMetadata = {
+      url: `https://other${c % 2}.example/${handle}`,
+      coalesceWindow: pick([0, 2, 20], c >>> 3),
+    }
     const body = { trigger, harnessTarget: 'a2a-webhook', harnessTargetMetadata }
     void world.ask({ method: 'POST', path: '/v1/wake-subscriptions', key, body }).then((answer) => {
       if (answer?.status === 201) world.watch.subscribed(answer.body.subscriptionId, handle, 1)
@@ -159,7 +162,12 @@ const calls = {
   cap(world, [a, b]) {
     const { handle } = agentOf(world, a)
     const turnsPerHour = pick([1, 2, 5], b)
-    const call = { method: 'PATCH', path: '/v1/gate', key: adminKey, body: { agent: handle, settings: { turnsPerHour } } }
+    const call = {
+      method: 'PATCH',
+      path: '/v1/gate',
+      key: adminKey,
+      body: { agent: handle, settings: { turnsPerHour } },
+    }
     void world.ask(call).then((answer) => {
       if (answer?.status === 200) world.watch.caps(handle, turnsPerHour)
     })

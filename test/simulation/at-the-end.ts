@@ -8,14 +8,17 @@ type Row = Readonly<Record<string, string | number | null>>
 /** The rules that hold when faults have stopped and time has passed, checked against the store and what the world has seen. */
 export async function checkEnd(world: World, watch: Watch, soon: Soon): Promise<void> {
   const peek = (text: string, ...values: (string | number)[]): Row[] => world.gateway!.store.peek(text, ...values)
-  const events = peek("select log_id, type, task_id, data, created_at from event where project_id = 'default' order by log_id").map((row) => ({
+  const events = peek(
+    "select log_id, type, task_id, data, created_at from event where project_id = 'default' order by log_id",
+  ).map((row) => ({
     logId: Number(row.log_id),
     type: String(row.type),
     taskId: String(row.task_id),
     at: Number(row.created_at),
     data: JSON.parse(String(row.data)),
   }))
-  for (const [at, { logId }] of events.entries()) if (logId !== at + 1) fail('the log has no gap', `${at + 1} is ${logId}`)
+  for (const [at, { logId }] of events.entries())
+    if (logId !== at + 1) fail('the log has no gap', `${at + 1} is ${logId}`)
   checkAccepted(watch, peek)
   checkClaims(events)
   checkRecovery(events, peek)
@@ -37,7 +40,9 @@ interface Logged {
 }
 
 function checkAccepted({ acceptedWords, keyedWords }: Watch, peek: Peek): void {
-  const rows = peek('select subject as word from message union all select label as word from api_key where label is not null')
+  const rows = peek(
+    'select subject as word from message union all select label as word from api_key where label is not null',
+  )
   const counts = new Map<string, number>()
   for (const { word } of rows) counts.set(String(word), (counts.get(String(word)) ?? 0) + 1)
   for (const word of acceptedWords.keys()) if (!counts.has(word)) fail('nothing that was accepted is lost', word)
@@ -74,7 +79,8 @@ function checkReceipts({ receivers: { posts }, wasHurt }: World, peek: Peek): vo
   const owners = new Map(peek('select id, agent_id from subscription').map(({ id, agent_id: owner }) => [id, owner]))
   for (const { log_id: logId, agent_id: agentId, receipt, method } of rows) {
     const about = posts.filter(
-      ({ subscriptionId, from, to }) => owners.get(subscriptionId) === agentId && from <= Number(logId) && Number(logId) <= to,
+      ({ subscriptionId, from, to }) =>
+        owners.get(subscriptionId) === agentId && from <= Number(logId) && Number(logId) <= to,
     )
     const isProved = about.some((post) => isTaken(post) && post.type === 'wake/sent_to_me' && post.from === post.to)
     if (!wasHurt && isProved && (receipt === 'accepted' || receipt === 'routed')) {
@@ -101,7 +107,9 @@ async function checkNeeds(events: readonly Logged[], soon: Soon): Promise<void> 
 function checkRecovery(events: readonly Logged[], peek: Peek): void {
   const open = new Map<string, Logged>()
   const gates = new Map<string, GateStates>([['', { nudges: 'enabled', restarts: 'disabled' }]])
-  const lives = peek("select '@' || handle as agent, s.created_at, s.acted_at from session s join agent on agent.id = s.agent_id")
+  const lives = peek(
+    "select '@' || handle as agent, s.created_at, s.acted_at from session s join agent on agent.id = s.agent_id",
+  )
   for (const event of events) {
     const { type, data } = event
     if (type === 'gate.changed') gates.set(data.agent ?? '', stated(data, gates.get('')!))
@@ -132,18 +140,16 @@ interface GateStates {
 }
 
 /** The event of an agent's gate has what holds: where its project's is closed, it does not tell of its own. */
-function stated({ agent, nudges, restarts }: GateStates & { readonly agent?: string }, project: GateStates): GateStates {
+function stated(
+  { agent, nudges, restarts }: GateStates & { readonly agent?: string },
+  project: GateStates,
+): GateStates {
   const own = (said: string, ofProject: string): string => (agent && ofProject !== 'enabled' ? 'enabled' : said)
   return { nudges: own(nudges, project.nudges), restarts: own(restarts, project.restarts) }
 }
 
 /** Each mail was sent, or given up on record, or there is a reason on record why it was not. */
-async function checkWakes(
-  world: World,
-  watch: Watch,
-  events: readonly Logged[],
-  soon: Soon,
-): Promise<void> {
+async function checkWakes(world: World, watch: Watch, events: readonly Logged[], soon: Soon): Promise<void> {
   const { store } = world.gateway!
   for (const { id, handle, posts } of watch.subscriptions.values()) {
     const [row] = store.peek('select * from subscription where id = ?', id)
@@ -162,7 +168,10 @@ async function checkWakes(
       made.logId,
       Number(row.created_at),
     )
-    const ended = store.peek("select from_log_id, to_log_id from delivery where subscription_id = ? and outcome in ('failed', 'rejected')", id)
+    const ended = store.peek(
+      "select from_log_id, to_log_id from delivery where subscription_id = ? and outcome in ('failed', 'rejected')",
+      id,
+    )
     const missing = audience.filter(({ log_id: logId }) => {
       const at = Number(logId)
       const covers = ({ from, to }: { from: number; to: number }): boolean => from <= at && at <= to
@@ -172,12 +181,20 @@ async function checkWakes(
       )
     })
     if (missing.length === 0) continue
-    const answer = await soon({ method: 'GET', path: `/v1/wake-subscriptions/${encodeURIComponent(id)}/held`, key: adminKey, query: { limit: '500' } })
+    const answer = await soon({
+      method: 'GET',
+      path: `/v1/wake-subscriptions/${encodeURIComponent(id)}/held`,
+      key: adminKey,
+      query: { limit: '500' },
+    })
     const held = new Set(answer.body.held.map(({ logId }: { logId: number }) => logId))
     for (const { log_id: logId } of missing) {
       if (held.has(Number(logId))) continue
       const about = events[Number(logId) - 1]
-      fail('everything that was accepted is sent, or there is a reason on record', `${id} of ${handle}: ${logId} ${JSON.stringify(about?.data)}`)
+      fail(
+        'everything that was accepted is sent, or there is a reason on record',
+        `${id} of ${handle}: ${logId} ${JSON.stringify(about?.data)}`,
+      )
     }
   }
 }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
@@ -27,7 +36,7 @@ const migrated = await (async () => {
 type Operation = 'read' | 'write' | 'begin' | 'commit' | 'flush'
 
 /** The faults of the disk that a history has ordered. */
-export interface DiskFaults {
+interface DiskFaults {
   /** The process ends at this operation from now. */
   crashIn: number
   /** As many writes from now on find no room. */
@@ -208,9 +217,7 @@ export class SimulatedStore implements Database {
 
   async get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | undefined> {
     if (!statement.isRemembered) return this.#read((connection) => connection.get(statement, params))
-    return this.#read((connection) =>
-      this.#remembered.get(statement, params, () => connection.get(statement, params)),
-    )
+    return this.#read((connection) => this.#remembered.get(statement, params, () => connection.get(statement, params)))
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {

@@ -7,16 +7,19 @@ import { type Mutant, mutants } from './mutants.ts'
 const root = resolve(import.meta.dirname, '../..')
 
 /** Copies the sources and the simulation, with a fault in them. Whoever calls it removes the copy. */
-function copyWith({ name, file, is, becomes }: Mutant): string {
+function copyWith({ name, file, changes }: Mutant): string {
   const copy = mkdtempSync(join(tmpdir(), 'rouse-mutant-'))
   for (const folder of ['src', 'test/simulation', 'test/support']) {
     cpSync(join(root, folder), join(copy, folder), { recursive: true })
   }
-  for (const one of ['node_modules', 'drizzle', 'package.json', 'tsconfig.json']) symlinkSync(join(root, one), join(copy, one))
+  for (const one of ['node_modules', 'drizzle', 'package.json', 'tsconfig.json'])
+    symlinkSync(join(root, one), join(copy, one))
   const path = join(copy, 'src', file)
-  const parts = readFileSync(path, 'utf8').split(is)
-  if (parts.length !== 2) throw new Error(`${name}: ${file} has not one "${is}".`)
-  writeFileSync(path, parts.join(becomes))
+  for (const [is, becomes] of changes) {
+    const parts = readFileSync(path, 'utf8').split(is)
+    if (parts.length !== 2) throw new Error(`${name}: ${file} has not one "${is}".`)
+    writeFileSync(path, parts.join(becomes))
+  }
   return copy
 }
 
@@ -25,10 +28,14 @@ async function find(one: Mutant): Promise<string> {
   const copy = copyWith(one)
   try {
     const script = join(copy, 'test/simulation/run.ts')
-    const child = spawn(process.execPath, ['--import', 'tsx', script, '--first', '--minutes', '1', '--seed', 'mutant'], {
-      cwd: copy,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const child = spawn(
+      process.execPath,
+      ['--import', 'tsx', script, '--first', '--minutes', '1', '--seed', 'mutant'],
+      {
+        cwd: copy,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
     await new Promise((done) => child.once('close', done))

@@ -10,7 +10,7 @@ export interface Act {
 }
 
 /** The kind of world that a history is in. */
-export interface Mix {
+interface Mix {
   readonly agents: number
   /** Seconds of the windows of the first subscriptions. */
   readonly window: number
@@ -59,9 +59,18 @@ export function historyOf(seed: string): History {
   const sum = able.reduce((total, { weight }) => total + weight, 0)
   const busy = delays.slice(0, 2 + chance.below(delays.length - 1))
   const acts = Array.from({ length: 10 + chance.below(50) }, (): Act => {
-    let left = chance.fraction() * sum
-    const { what } = able.find(({ weight }) => (left -= weight) < 0) ?? able[0]!
+    const what = chosen(able, chance.fraction() * sum)
     return { what, after: chance.of(busy), n: [chance.next(), chance.next(), chance.next()] }
   })
   return { seed, mix, acts }
+}
+
+/** Of weighted acts the one at a place. */
+function chosen(able: readonly { readonly what: ActName; readonly weight: number }[], place: number): ActName {
+  let left = place
+  for (const { what, weight } of able) {
+    left -= weight
+    if (left < 0) return what
+  }
+  return able[0]!.what
 }

@@ -12,7 +12,7 @@ const realImmediate = setImmediate
 const crypto = createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto')
 
 /** The beginning of every history, in ms since the epoch. */
-export const dawn = Date.parse('2026-04-26T10:00:00.000Z')
+const dawn = Date.parse('2026-04-26T10:00:00.000Z')
 
 /** A timer that starts itself again without end stops time. */
 const timersAtOnceMax = 20_000
@@ -153,7 +153,12 @@ export class Realm implements Disposable {
   #replace(owner: object, members: Readonly<Record<string, unknown>>): void {
     for (const [name, value] of Object.entries(members)) {
       const was = Object.getOwnPropertyDescriptor(owner, name)
-      Object.defineProperty(owner, name, { value, configurable: true, writable: true, enumerable: was?.enumerable ?? true })
+      Object.defineProperty(owner, name, {
+        value,
+        configurable: true,
+        writable: true,
+        enumerable: was?.enumerable ?? true,
+      })
       this.#restore.push(() => {
         if (was) Object.defineProperty(owner, name, was)
         else Reflect.deleteProperty(owner, name)

@@ -1,11 +1,22 @@
-import type { OutboundFetch, OutboundRequest, OutboundResponse } from '../../src/security/outbound-fetch.ts'
 import { OutboundError } from '../../src/security/outbound-error.ts'
+import type { OutboundFetch, OutboundRequest, OutboundResponse } from '../../src/security/outbound-fetch.ts'
 import type { Chance } from './chance.ts'
 import type { Realm } from './realm.ts'
 
 /** The answers of a receiver: `lying` takes the wake and breaks the connection, `late` takes it and answers after the deadline. */
-export const manners = ['well', 'slow', 'failing', 'away', 'lying', 'late', 'full', 'gone', 'refusing', 'tooLarge'] as const
-export type Manner = (typeof manners)[number]
+export const manners = [
+  'well',
+  'slow',
+  'failing',
+  'away',
+  'lying',
+  'late',
+  'full',
+  'gone',
+  'refusing',
+  'tooLarge',
+] as const
+type Manner = (typeof manners)[number]
 
 /** One POST, as its receiver and its sender saw it. */
 export interface Post {
@@ -77,7 +88,13 @@ export class Receivers {
 
   #read(receiver: string, text: string, headers: Readonly<Record<string, string>>, process: number): Post {
     const body = JSON.parse(text)
-    const { eventId = headers['webhook-id'], eventType = String(body.name ?? body.type), subscriptionId, logId = 0, prevLogId: previous = null } = body
+    const {
+      eventId = headers['webhook-id'],
+      eventType = String(body.name ?? body.type),
+      subscriptionId,
+      logId = 0,
+      prevLogId: previous = null,
+    } = body
     const { fromLogId: from = logId, toLogId: to = logId, reason, mode } = body.payload ?? {}
     const about = { receiver, eventId, subscriptionId, type: eventType, from, to, previous, reason, mode }
     return { ...about, at: this.#realm.now, process, isTaken: false, answer: undefined, endedAt: undefined }
@@ -99,7 +116,9 @@ function answerOf(manner: Manner, chance: Chance, timeoutMs: number): ReceiverAn
     case 'slow':
       return { ...well, afterMs: chance.below(timeoutMs) }
     case 'failing':
-      return chance.isLess(0.3) ? well : { ...well, isTaken: false, answer: { status: chance.of([500, 502, 503, 408]) } }
+      return chance.isLess(0.3)
+        ? well
+        : { ...well, isTaken: false, answer: { status: chance.of([500, 502, 503, 408]) } }
     case 'away':
       return chance.isLess(0.5)
         ? { afterMs: soon, isTaken: false, answer: 'connect' }
@@ -109,7 +128,11 @@ function answerOf(manner: Manner, chance: Chance, timeoutMs: number): ReceiverAn
     case 'late':
       return chance.isLess(0.5) ? well : { afterMs: timeoutMs, isTaken: true, answer: 'timeout' }
     case 'full':
-      return { ...well, isTaken: false, answer: { status: chance.of([429, 503]), retryAfter: String(1 + chance.below(90)) } }
+      return {
+        ...well,
+        isTaken: false,
+        answer: { status: chance.of([429, 503]), retryAfter: String(1 + chance.below(90)) },
+      }
     case 'gone':
       return { ...well, isTaken: false, answer: { status: 410 } }
     case 'refusing':

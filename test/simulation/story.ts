@@ -13,5 +13,7 @@ export function storyOf({ seed, mix, acts }: History, played: Played): string {
     return `${(Number(at) / 1_000).toFixed(3).padStart(10)}  ${words.join(' ')}`
   })
   const end = played.failure ? `${played.failure.stack}` : 'It holds.'
-  return [`Seed ${seed}, ${acts.length} acts. ${JSON.stringify(mix)}`, ...lines, end, `Trace ${hashOf(played)}`].join('\n')
+  return [`Seed ${seed}, ${acts.length} acts. ${JSON.stringify(mix)}`, ...lines, end, `Trace ${hashOf(played)}`].join(
+    '\n',
+  )
 }

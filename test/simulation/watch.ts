@@ -1,10 +1,10 @@
+import { checkEnd } from './at-the-end.ts'
 import type { Answer, Call } from './gateway.ts'
 import type { Post } from './receivers.ts'
-import { checkEnd } from './at-the-end.ts'
 import { Violation, type World } from './world.ts'
 
 /** What the world knows of a subscription beside the gateway. */
-export interface Watched {
+interface Watched {
   readonly id: string
   readonly handle: string
   readonly width: number
@@ -47,7 +47,16 @@ export class Watch {
     const known = this.subscriptions.get(id)
     if (known) return
     this.#world.subscriptions.push(id)
-    this.subscriptions.set(id, { id, handle, width, isPaused: false, order: 0, isSentAgain: false, posts: [], acknowledgedTo: 0 })
+    this.subscriptions.set(id, {
+      id,
+      handle,
+      width,
+      isPaused: false,
+      order: 0,
+      isSentAgain: false,
+      posts: [],
+      acknowledgedTo: 0,
+    })
   }
 
   keyed(word: string): void {
@@ -86,7 +95,8 @@ export class Watch {
 
   #parks(handle: string, until: string | null, order: number): void {
     // A park that was asked for before its end may have been stored before it.
-    if (order === this.#parkOrder) this.#parkedUntil.set(handle, until === null ? Number.POSITIVE_INFINITY : Date.parse(until))
+    if (order === this.#parkOrder)
+      this.#parkedUntil.set(handle, until === null ? Number.POSITIVE_INFINITY : Date.parse(until))
   }
 
   unparks(handle: string): void {
@@ -164,11 +174,15 @@ export class Watch {
       "select agent_id || ' ' || message_id as id, status, receipt from message_recipient where agent_id <> 'operator'",
     )
     for (const { id, status, receipt } of rows) {
-      for (const [name, order, value] of [['receipt', receiptOrder, receipt], ['status', statusOrder, status]] as const) {
+      for (const [name, order, value] of [
+        ['receipt', receiptOrder, receipt],
+        ['status', statusOrder, status],
+      ] as const) {
         const rank = (order as readonly unknown[]).indexOf(value)
         const mayFall = this.returnsMail && name === 'receipt'
         const key = `${name} ${id}`
-        if (rank >= 0 && !mayFall && rank < (this.#receipts.get(key) ?? 0)) fail('no receipt falls', `${key} is ${value}`)
+        if (rank >= 0 && !mayFall && rank < (this.#receipts.get(key) ?? 0))
+          fail('no receipt falls', `${key} is ${value}`)
         this.#receipts.set(key, rank)
       }
     }
@@ -201,9 +215,11 @@ export class Watch {
       fail('what was acknowledged is not sent again', said(post))
     }
     if (same.length > 0 || one.isSentAgain || post.reason !== undefined) return
-    if (post.from <= one.acknowledgedTo) fail('an event comes again under its own id only', `${said(post)} after ${one.acknowledgedTo}`)
+    if (post.from <= one.acknowledgedTo)
+      fail('an event comes again under its own id only', `${said(post)} after ${one.acknowledgedTo}`)
     const last = one.posts.at(-1)
-    if (last && one.width === 1 && post.to < last.to) fail('wakes go in the order of the log', `${said(post)} after ${said(last)}`)
+    if (last && one.width === 1 && post.to < last.to)
+      fail('wakes go in the order of the log', `${said(post)} after ${said(last)}`)
   }
 
   #peek(text: string): Record<string, string | number | null>[] {

@@ -2,12 +2,12 @@ import { newMessageId } from '../../src/lib/ids.ts'
 import type { Logger } from '../../src/logger/logger.ts'
 import { actsOf } from './acts.ts'
 import { Chance } from './chance.ts'
-import { Watch } from './watch.ts'
 import { Disk } from './disk.ts'
 import { type Answer, adminKey, type Call, SimulatedGateway } from './gateway.ts'
 import type { Act, History } from './history.ts'
 import { Realm } from './realm.ts'
 import { Receivers } from './receivers.ts'
+import { Watch } from './watch.ts'
 
 /** Something that must not be. */
 export class Violation extends Error {
@@ -124,7 +124,8 @@ export class World {
         if (!this.#open.delete(resolve)) return
         this.note(`${call.method} ${call.path} ${answer.status}${isLost ? ' lost' : ''}`)
         if (isLost) this.#lose(answer)
-        if (answer.status === 500) this.#mistakes.push(new Violation('no internal error', `${call.method} ${call.path}: ${answer.body.detail}`))
+        if (answer.status === 500)
+          this.#mistakes.push(new Violation('no internal error', `${call.method} ${call.path}: ${answer.body.detail}`))
         resolve(isLost ? undefined : answer)
       })
     })
@@ -223,7 +224,8 @@ export class World {
     const seconds = (this.realm.now - from) / 1_000
     // Some sweeps look every few seconds; each wake, and each call, has a few dozen statements.
     const most = 3_000 + 60 * seconds + 200 * sent
-    if (done > most) throw new Violation('who has nothing to do is quiet', `${done} operations of the disk in ${seconds} s`)
+    if (done > most)
+      throw new Violation('who has nothing to do is quiet', `${done} operations of the disk in ${seconds} s`)
   }
 
   async #begin(): Promise<void> {
@@ -234,10 +236,20 @@ export class World {
     for (let count = 0; count < mix.agents; count++) {
       const handle = `agent${count}`
       const { body } = await this.#soon({ ...admin, method: 'POST', path: '/v1/agents', body: { handle } })
-      this.agents.push({ handle, id: body.agent.agentId ?? body.agent.id, key: body.apiKey, pid: 100 + count, hasBridge: false })
+      this.agents.push({
+        handle,
+        id: body.agent.agentId ?? body.agent.id,
+        key: body.apiKey,
+        pid: 100 + count,
+        hasBridge: false,
+      })
     }
     const url = 'https://operator.example/'
-    const needs = { trigger: 'NEED_CHANGED', harnessTarget: 'a2a-webhook', harnessTargetMetadata: { url, coalesceWindow: 0 } }
+    const needs = {
+      trigger: 'NEED_CHANGED',
+      harnessTarget: 'a2a-webhook',
+      harnessTargetMetadata: { url, coalesceWindow: 0 },
+    }
     await this.#soon({ ...admin, method: 'POST', path: '/v1/wake-subscriptions', body: needs })
     for (const agent of this.agents) {
       const harnessTargetMetadata = {
@@ -286,7 +298,12 @@ export class World {
     await this.stop()
     await this.up()
     this.note('calm')
-    await this.#soon({ key: adminKey, method: 'PATCH', path: '/v1/gate', body: { nudges: 'disabled', restarts: 'disabled' } })
+    await this.#soon({
+      key: adminKey,
+      method: 'PATCH',
+      path: '/v1/gate',
+      body: { nudges: 'disabled', restarts: 'disabled' },
+    })
     for (const { handle, key } of this.agents) {
       this.watch.unparks(handle)
       await this.#soon({ key, method: 'DELETE', path: '/v1/parked' })
@@ -298,7 +315,12 @@ export class World {
       if (status === 'active') continue
       const key = adminKey
       this.watch.resumes(id)
-      await this.#soon({ key, method: 'PATCH', path: `/v1/wake-subscriptions/${encodeURIComponent(id)}`, body: { status: 'active' } })
+      await this.#soon({
+        key,
+        method: 'PATCH',
+        path: `/v1/wake-subscriptions/${encodeURIComponent(id)}`,
+        body: { status: 'active' },
+      })
     }
     // The longest wait between two tries is five minutes, and the longest window and lease a minute and a half.
     for (let minutes = 0; minutes < 12 && (minutes < 2 || this.watch.isAnythingDue()); minutes++) {
