@@ -239,7 +239,7 @@ const faults = {
     world.wasHurt = true
     await world.realm.pass(500)
     // Nothing is stored any more until a person has looked.
-    if (world.disk.faults.failing === 0) await world.stop()
+    if (world.disk.isBroken) await world.stop()
   },
   clock(world, [a]) {
     const step = pick([-90_000, -5_000, 3_000, 120_000], a)

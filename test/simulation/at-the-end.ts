@@ -24,7 +24,7 @@ export async function checkEnd(world: World, watch: Watch, soon: Soon): Promise<
   checkRecovery(events, peek)
   checkTasks(events)
   checkReceipts(world, peek)
-  await checkNeeds(events, soon)
+  if (world.history.mix.isWatched) await checkNeeds(events, soon)
   await checkWakes(world, watch, events, soon)
 }
 

@@ -57,6 +57,8 @@ export class Disk implements Disposable {
   readonly #chance: Chance
   readonly #crash: () => void
   readonly #after: (ms: number, work: () => void) => void
+  /** A flush has failed: the process that asked for it stores nothing any more. */
+  isBroken = false
   #generation = 0
   /** How long the log is that is on the disk for certain; the rest may be there or not. */
   #durable = 0
@@ -111,6 +113,7 @@ export class Disk implements Disposable {
     const length = this.#logLength()
     if (this.faults.failing > 0) {
       this.faults.failing--
+      this.isBroken = true
       return Promise.reject(new Error('EIO: i/o error, fdatasync'))
     }
     if (this.faults.flushMs === 0) {
@@ -143,6 +146,7 @@ export class Disk implements Disposable {
   opened(isWhole: boolean): void {
     Object.assign(this.faults, { crashIn: 0, full: 0, failing: 0, unreadable: 0 })
     this.#durable = 0
+    this.isBroken = false
     this.#isWhole = isWhole
   }
 
@@ -151,7 +155,7 @@ export class Disk implements Disposable {
   }
 
   #logLength(): number {
-    return existsSync(`${this.path}-wal`) ? statSync(`${this.path}-wal`).size : 0
+    return statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 }
 

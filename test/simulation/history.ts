@@ -22,6 +22,8 @@ interface Mix {
   readonly flushMs: number
   /** True: its agents have sessions and bridges from the start, and recovery may do all that it can. */
   readonly recovers: boolean
+  /** True: a person has subscribed to what waits for one. */
+  readonly isWatched: boolean
   /** True: a read may fail where a commit has just succeeded. */
   readonly isRemote: boolean
 }
@@ -48,6 +50,7 @@ export function historyOf(seed: string): History {
     disorder: chance.of([0, 0, 0.1, 0.5]),
     flushMs: chance.of([0, 0, 0, 5, 60]),
     recovers: chance.isLess(0.3),
+    isWatched: chance.isLess(0.25),
     isRemote: chance.isLess(0.2),
   }
   const able = actNames.flatMap((what) => {

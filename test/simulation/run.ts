@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { historyOf } from './history.ts'
 import { ruleOf, shrink } from './shrink.ts'
@@ -11,6 +12,7 @@ const { values } = parseArgs({
     histories: { type: 'string', default: '100' },
     only: { type: 'string' },
     first: { type: 'boolean', default: false },
+    keep: { type: 'string' },
     whole: { type: 'boolean', default: false },
   },
 })
@@ -26,6 +28,7 @@ async function tell(seed: string): Promise<void> {
   const rule = ruleOf(await World.play(whole))
   const history = rule === undefined || values.whole ? whole : await shrink(whole, rule)
   console.log(storyOf(history, await World.play(history)))
+  if (values.keep !== undefined) writeFileSync(values.keep, `${JSON.stringify(history)}\n`)
 }
 
 let count = 0

@@ -250,7 +250,7 @@ export class World {
       harnessTarget: 'a2a-webhook',
       harnessTargetMetadata: { url, coalesceWindow: 0 },
     }
-    await this.#soon({ ...admin, method: 'POST', path: '/v1/wake-subscriptions', body: needs })
+    if (mix.isWatched) await this.#soon({ ...admin, method: 'POST', path: '/v1/wake-subscriptions', body: needs })
     for (const agent of this.agents) {
       const harnessTargetMetadata = {
         url: `https://${agent.handle}.example/wake`,
@@ -295,7 +295,7 @@ export class World {
     this.receivers.manner.clear()
     await this.realm.pass(20_000)
     // A process that does not know what is on its disk is started again.
-    await this.stop()
+    if (this.disk.isBroken) await this.stop()
     await this.up()
     this.note('calm')
     await this.#soon({
@@ -323,7 +323,7 @@ export class World {
       })
     }
     // The longest wait between two tries is five minutes, and the longest window and lease a minute and a half.
-    for (let minutes = 0; minutes < 12 && (minutes < 2 || this.watch.isAnythingDue()); minutes++) {
+    for (let minutes = 0; minutes < 12 && (minutes < 1 || this.watch.isAnythingDue()); minutes++) {
       await this.wait(60_000)
       this.#raise()
     }
