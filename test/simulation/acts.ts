@@ -6,7 +6,10 @@ type Numbers = readonly [number, number, number]
 type Do = (world: World, n: Numbers) => Promise<void> | void
 
 const pick = <Item>(items: readonly Item[], n: number): Item => items[n % items.length]!
-const agentOf = (world: World, n: number): Agent => pick(world.agents, n)
+/** Most of what happens is about one agent, so that it meets. */
+const agentOf = (world: World, n: number): Agent => (n % 5 < 3 ? world.agents[0]! : pick(world.agents, n >>> 3))
+const subscriptionOf = (world: World, n: number): string =>
+  n % 5 < 3 ? world.subscriptions[0]! : pick(world.subscriptions, n >>> 3)
 const pathOf = (id: string): string => `/v1/wake-subscriptions/${encodeURIComponent(id)}`
 const later = (world: World, seconds: number): string => new Date(world.realm.wall + seconds * 1_000).toISOString()
 
@@ -86,31 +89,42 @@ const calls = {
       if (answer?.status === 201) world.watch.subscribed(answer.body.subscriptionId, handle, 1)
     })
   },
+  event(world, [a, b, c]) {
+    const { key, handle } = agentOf(world, a)
+    const url = `https://client${b % 2}.example/${handle}`
+    const about = { name: pick(['mail.received', 'task.state_changed'], b >>> 3), url }
+    const secret = `whsec_${Buffer.alloc(32, 1 + (b % 2)).toString('base64')}`
+    const [path, body] =
+      c % 4 === 0
+        ? ['/v1/event-subscriptions/end', about]
+        : ['/v1/event-subscriptions', { ...about, secret, ttlMs: pick([60_000, 600_000, 86_400_000], c >>> 3) }]
+    void world.ask({ method: 'POST', path, key, body })
+  },
   pause(world, [a]) {
-    const id = pick(world.subscriptions, a)!
+    const id = subscriptionOf(world, a)
     const paused = world.watch.pausing(id)
     void world.ask({ method: 'PATCH', path: pathOf(id), key: adminKey, body: { status: 'paused' } }).then((answer) => {
       if (answer?.status === 200) paused()
     })
   },
   resume(world, [a]) {
-    const id = pick(world.subscriptions, a)!
+    const id = subscriptionOf(world, a)
     world.watch.resumes(id)
     void world.ask({ method: 'PATCH', path: pathOf(id), key: adminKey, body: { status: 'active' } })
   },
   change(world, [a, b]) {
-    const id = pick(world.subscriptions, a)!
+    const id = subscriptionOf(world, a)
     const harnessTargetMetadata = { coalesceWindow: pick([0, 1, 10], b) }
     void world.ask({ method: 'PATCH', path: pathOf(id), key: adminKey, body: { harnessTargetMetadata } })
   },
   resync(world, [a, b]) {
-    const id = pick(world.subscriptions, a)!
+    const id = subscriptionOf(world, a)
     world.watch.sendsAgain(id)
     const body = { sinceLogId: b % 10 }
     void world.ask({ method: 'POST', path: `${pathOf(id)}/resync`, key: adminKey, body })
   },
   replay(world, [a, b]) {
-    const id = pick(world.subscriptions, a)!
+    const id = subscriptionOf(world, a)
     world.watch.sendsAgain(id)
     const body = { fromLogId: 1 + (b % 10), toLogId: 11 + (b % 10) }
     void world.ask({ method: 'POST', path: `${pathOf(id)}/replay`, key: adminKey, body })
@@ -218,7 +232,10 @@ async function boot(world: World, agent: Agent, laziness: number): Promise<void>
 const faults = {
   manner(world, [a, b]) {
     const { handle } = agentOf(world, a >>> 3)
-    const receiver = pick([handle, handle, handle, handle, handle, 'other0', 'other1', 'operator'], a)
+    const receiver = pick(
+      [handle, handle, handle, handle, handle, handle, 'other0', 'other1', 'client0', 'operator'],
+      a,
+    )
     world.receivers.manner.set(`${receiver}.example`, pick(manners, b))
   },
   well(world) {
@@ -271,6 +288,7 @@ export const weights: Readonly<Record<ActName, { readonly weight: number; readon
   plea: { weight: 1, share: 0.3 },
   mint: { weight: 2, share: 0.4 },
   subscribe: { weight: 2, share: 0.4 },
+  event: { weight: 1, share: 0.25 },
   pause: { weight: 2, share: 0.4 },
   resume: { weight: 3, share: 0.5 },
   change: { weight: 1, share: 0.3 },

@@ -23,14 +23,14 @@ function copyWith({ name, file, changes }: Mutant): string {
   return copy
 }
 
-/** Plays histories on a mutant for a minute at most. Returns what was found, and when. */
-async function find(one: Mutant): Promise<string> {
+/** Plays histories on a mutant for as many minutes of the processor at most. Returns what was found, and when. */
+async function find(one: Mutant, minutes: string): Promise<string> {
   const copy = copyWith(one)
   try {
     const script = join(copy, 'test/simulation/run.ts')
     const child = spawn(
       process.execPath,
-      ['--import', 'tsx', script, '--first', '--minutes', '1', '--seed', 'mutant'],
+      ['--import', 'tsx', script, '--first', '--minutes', minutes, '--seed', 'mutant'],
       {
         cwd: copy,
         stdio: ['ignore', 'pipe', 'pipe'],
@@ -45,5 +45,6 @@ async function find(one: Mutant): Promise<string> {
   }
 }
 
-const wanted = mutants.filter(({ name }) => process.argv.slice(2).every((word) => name.includes(word)))
-for (const one of wanted) console.log(`| ${one.name} | ${await find(one)} |`)
+const [minutes = '1', first = '0', ...words] = process.argv.slice(2)
+const wanted = mutants.slice(Number(first)).filter(({ name }) => words.every((word) => name.includes(word)))
+for (const one of wanted) console.log(`| ${one.name} | ${await find(one, minutes)} |`)

@@ -36,12 +36,6 @@ export const mutants: readonly Mutant[] = [
     'const about',
   ),
   mutant(
-    'a paused subscription that is leased',
-    'wakes/store/lease-store.ts',
-    "lateFilter(sql`status = 'active'`)",
-    "lateFilter(sql`status <> 'removed'`)",
-  ),
-  mutant(
     'a run that begins before the last one has ended',
     'wakes/run/dispatcher.ts',
     '(before?.done ?? Promise.resolve()).then',

@@ -108,7 +108,7 @@ interface ReceiverAnswer {
 }
 
 function answerOf(manner: Manner, chance: Chance, timeoutMs: number): ReceiverAnswer {
-  const soon = chance.isLess(0.5) ? 0 : chance.below(300)
+  const soon = chance.isLess(0.4) ? 0 : chance.below(1_500)
   const well = { afterMs: soon, isTaken: true, answer: { status: chance.of([200, 202, 204]) } }
   switch (manner) {
     case 'well':
