@@ -30,6 +30,17 @@ const calls = {
     })
     if (isKeyed) world.watch.keyed(subject)
   },
+  burst(world, [a, b]) {
+    const to = agentOf(world, a)
+    const from = world.agents.find((one) => one !== to)!
+    for (let count = 0; count < 2 + (b % 3); count++) {
+      const subject = `mail ${world.next()}`
+      const call = { method: 'POST', path: '/v1/messages', key: from.key, body: { to: `@${to.handle}`, subject } }
+      void world.ask(call).then((answer) => {
+        if (answer?.status === 201) world.watch.accepted(subject, false)
+      })
+    }
+  },
   plea(world, [a]) {
     const body = { to: '@operator', subject: `plea ${world.next()}` }
     void world.ask({ method: 'POST', path: '/v1/messages', key: agentOf(world, a).key, body })
@@ -285,6 +296,7 @@ export const weights: Readonly<Record<ActName, { readonly weight: number; readon
   status: { weight: 3, share: 0.4 },
   task: { weight: 5, share: 0.5 },
   move: { weight: 5, share: 0.5 },
+  burst: { weight: 4, share: 0.7 },
   plea: { weight: 1, share: 0.3 },
   mint: { weight: 2, share: 0.4 },
   subscribe: { weight: 2, share: 0.4 },
@@ -298,7 +310,7 @@ export const weights: Readonly<Record<ActName, { readonly weight: number; readon
   session: { weight: 3, share: 0.6 },
   leave: { weight: 2, share: 0.5 },
   presence: { weight: 2, share: 0.4 },
-  park: { weight: 2, share: 0.4 },
+  park: { weight: 3, share: 0.4 },
   unpark: { weight: 1, share: 0.4 },
   gate: { weight: 2, share: 0.4 },
   cap: { weight: 1, share: 0.25 },
