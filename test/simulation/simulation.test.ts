@@ -34,7 +34,7 @@ describe('every rule holds in', () => {
   })
 
   test('some histories', { timeout: 120_000 }, async () => {
-    for (let count = 0; count < 30; count++) {
+    for (let count = 0; count < 20; count++) {
       const { failure } = await World.play(historyOf(`some.${count}`))
       expect(failure, `npm run simulate -- --only some.${count}`).toBeUndefined()
     }
