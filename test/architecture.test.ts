@@ -190,6 +190,31 @@ test('only the programs see the process', () => {
   expect(users.filter((file) => !programs.includes(roomOf(file)))).toEqual([])
 })
 
+/** The rooms whose time and chance are those of their wire, their disk or their database, and no part of what the gateway decides. */
+const ownTime = ['fronts', 'logger', 'metrics', 'public', 'security', 'storage', 'tracing']
+
+/** The files of the other rooms that take time or chance from the process, and what for. */
+const timed: Readonly<Record<string, string>> = {
+  'admission/overload.ts': 'the delay of the loop, where the world gives none',
+  'gateway/app.ts': 'what the world of a gateway does not give',
+  'gateway/key-ring.ts': 'new keys',
+  'identity/sign-in-codes.ts': 'new codes',
+  'mcp-sessions/mcp-session.ts': 'the ids of sessions, which are secrets',
+  'registry/followers/follower-store.ts': 'the ids of followers, which are secrets',
+  'webhooks/mcp/requests.ts': 'nonces and ids of requests',
+  'words/signature.ts': 'new signing keys',
+}
+
+test('the time and the chance that the gateway decides by are given to it: the simulation decides them', () => {
+  const taken = /Date\.now\(|new Date\(\)|Math\.random|set(Timeout|Interval)\(|performance\.now\(|random(UUID|Bytes)\b/
+  const taking = files.filter((file) => {
+    const room = roomOf(file)
+    if (room === 'lib' || ownTime.includes(room) || programs.includes(room)) return false
+    return taken.test(readFileSync(resolve(src, file), 'utf8'))
+  })
+  expect(taking.sort()).toEqual(Object.keys(timed))
+})
+
 test('no time-out is joined with other signals: Node may collect it, and the wait has no end', () => {
   const joining = files.filter((file) => {
     const text = readFileSync(resolve(src, file), 'utf8')

@@ -7,7 +7,7 @@ import { findRecovery, saveRecovery } from '../registry/recovery/recovery-store.
 import type { Reader, Transaction } from '../storage/database.ts'
 import { skipKey } from '../turns/reason-keys.ts'
 import { endWithheld } from '../turns/turn-store.ts'
-import { hurrySubscriptions } from '../wakes/store/park-subscriptions.ts'
+import { hurrySubscriptions, listLeased } from '../wakes/store/park-subscriptions.ts'
 import type { RecoveryContext } from './context.ts'
 import { gateEvent } from './recovery-event.ts'
 
@@ -116,12 +116,14 @@ async function requireProof(
   })
 }
 
-/** Caps may have changed: the turns that they withhold are asked for again. */
+/** Caps may have changed: the turns that they withhold are asked for again, and a run that has read the former ones ends. */
 async function askAgain({ changed }: GateContext, tx: Transaction, projectId: string, agentId: string): Promise<void> {
   for (const id of await endWithheld(tx, projectId, agentId)) {
     const ids = await hurrySubscriptions(tx, id)
     tx.onCommit(() => ids.forEach(changed))
   }
+  const running = await listLeased(tx, projectId, agentId)
+  tx.onCommit(() => running.forEach(changed))
 }
 
 /** One digest, or recovery leaves alone what waits now. Source: S3-10. */

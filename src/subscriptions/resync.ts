@@ -1,4 +1,5 @@
 import { Problem } from '../errors.ts'
+import { steadyClock } from '../lib/clock.ts'
 import type { Caller } from '../registry/callers/caller.ts'
 import { isOn } from '../registry/subscriptions/status.ts'
 import type { WakeSubscription } from '../registry/subscriptions/subscription.ts'
@@ -37,7 +38,7 @@ export async function resyncSubscription(
   sinceLogId: number,
 ): Promise<Resynced> {
   const { db } = context
-  const countUntil = performance.now() + countMaxMs
+  const countUntil = steadyClock.now() + countMaxMs
   for (;;) {
     const first = await db.transaction((tx) => requireResyncable(tx, caller, id, sinceLogId))
     const replay = new Replay(sinceLogId)

@@ -105,6 +105,9 @@ const execTurnsPerHour = 60
 const hourMs = 3_600_000
 export const dayMs = 24 * hourMs
 
+/** By how much the clock of the gateway that has booked a turn may be ahead. */
+const differenceMs = 10_000
+
 /** The caps, each with the setting that bounds it and whose turns it counts. */
 const caps = [
   { cap: 'agent', setting: 'turnsPerHour', windowMs: hourMs },
@@ -132,7 +135,7 @@ export function reachedCap(
     const max = settings[setting]
     if (max === 0) return []
     const within = recent.filter(
-      ({ startedAt, outcome }) => outcome !== withheld && startedAt > now - windowMs && startedAt <= now,
+      ({ startedAt, outcome }) => outcome !== withheld && startedAt > now - windowMs && startedAt <= now + differenceMs,
     )
     const counted =
       cap === 'agent'

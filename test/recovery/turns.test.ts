@@ -150,6 +150,16 @@ test('a program that is started for each wake has a cap of an hour where nobody 
   expect((await ask(gateway, donna, asked.eventId)).answer).toBe('start')
 })
 
+test('a turn counts for a gateway whose clock is a little behind that of the one that has booked it', async () => {
+  const clock = new FakeClock()
+  await using gateway = await startGateway({ overrides: { clock } })
+  const donna = await gateway.addAgent('donna')
+  await gateway.call('PATCH', '/v1/gate', { agent: '@donna', settings: { turnsPerHour: 1 } })
+  expect((await ask(gateway, donna, '01J00000000000000000000000')).answer).toBe('start')
+  clock.advance(-5_000)
+  expect(await ask(gateway, donna, '01J00000000000000000000001')).toMatchObject({ rule: 'turn_cap', cap: 'agent' })
+})
+
 // D50
 test('a parked agent begins no turn', async () => {
   const clock = new FakeClock()

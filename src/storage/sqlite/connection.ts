@@ -5,6 +5,16 @@ import { rareTables, type Statement } from '../statement.ts'
 import { openSqlite } from './engine.ts'
 
 const dialect = new SQLiteSyncDialect()
+const queries = new WeakMap<Statement, ReturnType<typeof dialect.sqlToQuery>>()
+
+/** The text of a statement is the same on each connection. */
+function queryOf(statement: Statement) {
+  const known = queries.get(statement)
+  if (known) return known
+  const query = dialect.sqlToQuery(statement.sql)
+  queries.set(statement, query)
+  return query
+}
 
 interface Prepared {
   readonly statement: Sqlite.Statement<unknown[]>
@@ -91,7 +101,7 @@ export class Connection {
   #prepare(statement: Statement): Prepared {
     const known = this.#prepared.get(statement)
     if (known) return known
-    const query = dialect.sqlToQuery(statement.sql)
+    const query = queryOf(statement)
     const compiled = this.raw.prepare<unknown[]>(query.sql)
     const isReadOnly = compiled.readonly
     const isRareWrite = !isReadOnly && mayChangeRareTable(query.sql)

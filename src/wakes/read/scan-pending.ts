@@ -1,3 +1,4 @@
+import { steadyClock } from '../../lib/clock.ts'
 import type { Subscription, WakeSubscription } from '../../registry/subscriptions/subscription.ts'
 import type { Reader } from '../../storage/database.ts'
 import { type PendingPage, readPending } from './pending.ts'
@@ -10,7 +11,7 @@ export function selectsAlike(one: WakeSubscription, other: WakeSubscription): bo
 interface Scan {
   /** inclusive; the end of the log without it */
   readonly upTo?: number
-  /** An instant of `performance.now()`: no page after the first begins later. The last one that was read then has `more`. */
+  /** An instant of `steadyClock`: no page after the first begins later. The last one that was read then has `more`. */
   readonly until?: number
   /** The most events of the first page, where few are wanted. */
   readonly first?: number
@@ -30,7 +31,7 @@ export async function* scanPending(
   yield page
   while (page.more) {
     await new Promise(setImmediate)
-    if (until !== undefined && performance.now() >= until) return
+    if (until !== undefined && steadyClock.now() >= until) return
     page = await readPending(db, subscription, page.scannedTo, upTo)
     yield page
   }

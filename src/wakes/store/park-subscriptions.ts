@@ -25,6 +25,11 @@ const hurry = statement<
   where agent_id = ${p('agentId')} and kind = 'wake' and resume_with_digest = 1 and lease_owner is null and due_at > ${p('now')}
     and (parked_until is null or parked_until <= ${p('now')}) returning id`)
 
+/** `due_at` is that of the lease: its index has few rows. */
+const leased = statement<{ projectId: string; agentId: string }, { id: string }>(sql`select id from subscription
+  where due_at is not null and lease_owner is not null and kind = 'wake' and project_id = ${p('projectId')}
+    and (agent_id = ${p('agentId')} or ${p('agentId')} = '')`)
+
 /**
  * Has nothing sent to an agent before an instant (ms since the epoch): what falls due until then goes at that time. Returns the ids of its
  * subscriptions: a run under way has to end. Source: D50.
@@ -41,4 +46,9 @@ export async function unparkSubscriptions(tx: Transaction, agentId: string): Pro
 /** Has looked again at once at what waits for an agent to be sent as a digest. Returns the ids of its subscriptions. */
 export async function hurrySubscriptions(tx: Transaction, agentId: string): Promise<string[]> {
   return (await tx.all(hurry, { agentId, now: tx.now })).map(({ id }) => id)
+}
+
+/** Returns the ids of the subscriptions of an agent, or with `''` of all of a project, that are being sent. */
+export async function listLeased(tx: Transaction, projectId: string, agentId: string): Promise<string[]> {
+  return (await tx.all(leased, { projectId, agentId })).map(({ id }) => id)
 }
