@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { openDesk, personKey } from '../approvals/desk.ts'
+import { openDesk } from '../approvals/desk.ts'
+import { personKey } from '../approvals/person-key.ts'
 import { until } from '../support/until.ts'
 import { executablePath, isTooWide, openPage, stopBrowser, violationsIn } from './browser.ts'
 

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import { personKey, request } from '../approvals/desk.ts'
+import { request } from '../approvals/desk.ts'
+import { personKey } from '../approvals/person-key.ts'
 import { startGateway, type TestGateway } from '../support/gateway.ts'
 import { executablePath, isTooWide, openPage, stopBrowser, violationsIn } from './browser.ts'
 import { openOffice } from './office.ts'

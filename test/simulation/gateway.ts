@@ -166,7 +166,11 @@ export class SimulatedGateway {
       missedEdgeSweep({ ...core, changed }),
       probeSweep({ ...core, channels: delivery.channels, random, changed }),
       recoverySweep({ ...features.recovery, steady, isClockRight: () => true, isOverloaded: () => false }),
-      needSweep({ ...core, readNeeds: (id) => readTellable({ db, now: clock.now(), caller: operatorOf(id) }) }),
+      needSweep({
+        ...core,
+        push: undefined,
+        readNeeds: (id) => readTellable({ db, now: clock.now(), caller: operatorOf(id) }),
+      }),
       lapseSweep({ ...core, changed, silenceUntil }),
       delivery.controlMessages,
       removedRowsSweep(core),
