@@ -1,5 +1,5 @@
 import type { Reader } from '../../storage/database.ts'
-import { limited, p, sql, statement } from '../../storage/statement.ts'
+import { lateFilter, limited, p, sql, statement } from '../../storage/statement.ts'
 import { listOperatorKeys, type OperatorKey } from './operator-key-store.ts'
 
 /** A key that ends soon and was not renewed. Instants are ms since the epoch. */
@@ -22,7 +22,7 @@ const ends = sql`k.expires_at > ${p('now')} and k.expires_at <= ${p('until')} an
 const ofAgents = statement<Ending & { projectId: string; agentId: string }, EndingKey & { agentId: string }>(
   sql`select k.id as "keyId", k.label, k.created_at as "createdAt", k.expires_at as "expiresAt", k.agent_id as "agentId"
     from api_key k join agent a on a.id = k.agent_id
-    where ${ends} and a.project_id = ${p('projectId')} and (${p('agentId')} = '' or k.agent_id = ${p('agentId')})
+    where ${ends} and ${lateFilter(sql`a.project_id = ${p('projectId')}`)} and (${p('agentId')} = '' or k.agent_id = ${p('agentId')})
       and not exists (select 1 from api_key n where n.agent_id = k.agent_id and n.revoked_at is null
         and n.created_at > k.created_at and coalesce(n.label, '') = coalesce(k.label, '')
         and (n.expires_at is null or n.expires_at > k.expires_at))
