@@ -84,7 +84,7 @@ export const mutants: readonly Mutant[] = [
     'an answer before its commit is on the disk',
     'storage/sqlite/group-commit.ts',
     'await this.#disk.flush()',
-    'void this.#disk.flush()',
+    'await Promise.resolve(void this.#disk.flush())',
   ),
   mutant(
     'what a failed writer wrote',
