@@ -158,7 +158,12 @@ async function checkWakes(world: World, watch: Watch, events: readonly Logged[],
   )) {
     fail('everything is sent in time', `${id} is due at ${dueAt}, now ${world.realm.wall}`)
   }
+  const recorded = new Set(
+    store.peek("select event_id as id from delivery where outcome = 'delivered'").map(({ id }) => id),
+  )
   for (const { id, handle, posts } of watch.subscriptions.values()) {
+    const unrecorded = posts.find((post) => isTaken(post) && !recorded.has(post.eventId))
+    if (unrecorded && !world.wasHurt) fail('each wake is on record', `${id} ${unrecorded.eventId}`)
     const [row] = store.peek('select * from subscription where id = ?', id)
     if (!row) continue
     if (row.trigger !== 'SENT_TO_ME' || row.status !== 'active') continue

@@ -37,6 +37,9 @@ export interface History {
 /** Recovery takes minutes, and needs a harness that goes away. */
 const slow: ReadonlySet<ActName> = new Set(['wait', 'leave', 'session'])
 
+/** What matters most while wakes are on their way. */
+const meeting: ReadonlySet<ActName> = new Set(['park', 'pause', 'cap', 'change', 'crash', 'restart', 'resync', 'full'])
+
 const delays = [0, 0, 0, 5, 100, 1_000, 4_000, 20_000]
 
 /** Writes a history: its seed first decides what may happen in it at all, and how often, so that no two are alike. */
@@ -61,9 +64,13 @@ export function historyOf(seed: string): History {
   })
   const sum = able.reduce((total, { weight }) => total + weight, 0)
   const busy = delays.slice(0, 2 + chance.below(delays.length - 1))
-  const acts = Array.from({ length: 10 + chance.below(50) }, (): Act => {
+  const acts = Array.from({ length: 10 + chance.below(50) }).flatMap((): Act[] => {
     const what = chosen(able, chance.fraction() * sum)
-    return { what, after: chance.of(busy), n: [chance.next(), chance.next(), chance.next()] }
+    const n = [chance.next(), chance.next(), chance.next()] as const
+    if (!meeting.has(what) || chance.isLess(0.5)) return [{ what, after: chance.of(busy), n }]
+    const mail: Act = { what: 'burst', after: chance.of(busy), n: [0, chance.next(), 0] }
+    // A multiple of five is about the first agent.
+    return [mail, { what, after: chance.of([1, 5, 50, 400]), n: [n[0] - (n[0] % 5), n[1], n[2]] }]
   })
   return { seed, mix, acts }
 }

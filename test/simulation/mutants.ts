@@ -73,18 +73,6 @@ export const mutants: readonly Mutant[] = [
     "judge(outcome).rule === 'delivered' || 'status' in outcome",
   ),
   mutant(
-    'a recovery that begins where it failed',
-    'subscriptions/planned-change.ts',
-    '(resumes && before.failing) || before',
-    'before',
-  ),
-  mutant(
-    'a new id for each try',
-    'wakes/content/emission.ts',
-    'return derivedUlid(time,',
-    'return newUlid(time) || derivedUlid(time,',
-  ),
-  mutant(
     'a wake that nothing records',
     'wakes/run/recorder.ts',
     'await Promise.all([saveArrived(tx, wakes), this.#onDelivered(tx, delivered)])',
@@ -96,7 +84,7 @@ export const mutants: readonly Mutant[] = [
     'an answer before its commit is on the disk',
     'storage/sqlite/group-commit.ts',
     'await this.#disk.flush()',
-    'void this.#disk.flush()',
+    'await Promise.resolve(void this.#disk.flush())',
   ),
   mutant(
     'what a failed writer wrote',

@@ -16,6 +16,8 @@ const dawn = Date.parse('2026-04-26T10:00:00.000Z')
 
 /** A timer that starts itself again without end stops time. */
 const timersAtOnceMax = 20_000
+/** So does work that goes on without time. */
+const stepsAtOnceMax = 50_000
 
 /**
  * Time and chance of the simulated world: while it is entered, every clock, timer and random number of this process is its own. Nothing in it
@@ -68,7 +70,8 @@ export class Realm implements Disposable {
 
   /** Runs until nothing is left that can go on without time. */
   async settle(): Promise<void> {
-    for (;;) {
+    for (let steps = 0; ; steps++) {
+      if (steps > stepsAtOnceMax) throw new Error('Time stands still: work without end.')
       // Promises, and what they start, run dry before the real loop goes on.
       await new Promise<void>((resolve) => realImmediate(resolve))
       if (this.#ready.length === 0) return
