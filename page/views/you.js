@@ -27,7 +27,7 @@ export function view({ push, notices }, tools) {
           : nothing
       }
       <div class="row"><button @click=${signOut}>Sign out</button><span class="dim">in every tab with this key</span></div></section>
-    ${caller.kind === 'operator' ? noticesCard(push, notices, act) : nothing}`
+    ${caller.kind === 'operator' && tools.may('work') ? noticesCard(push, notices, act) : nothing}`
 }
 
 const reasons = {

@@ -9,7 +9,7 @@ import { type Approval, type ApprovalState, approvalFields, approvalStateNames }
 type Row = RowOf<typeof approvalFields>
 
 /** The closed ones without a decision that an agent keeps. */
-const undecidedMax = 1_000
+const undecidedMax = 100
 
 const approvals = new RowTable('approval', approvalFields)
 const { columns, fromRow, toRow } = approvals
@@ -147,10 +147,11 @@ const pagesOf = (owner: 'agent_id' | 'project_id') => {
 const amongIds = new ListStatement<object, Row>((ids) => sql`select ${columns} from approval where id in (${ids})`)
 const pages = { ofAgent: pagesOf('agent_id'), ofProject: pagesOf('project_id') }
 const pageOfConversation = statement<
-  Page & { projectId: string; conversationId: string; agentId: string; state: string },
+  Page & { projectId: string; conversationId: string; agentId: string; state: string; now: number },
   Row
 >(sql`select ${columns} from approval where project_id = ${p('projectId')} and conversation_id = ${p('conversationId')} and id < ${p('before')}
-    and ${lateFilter(sql`(${p('agentId')} = '' or agent_id = ${p('agentId')}) and (${p('state')} = '' or state = ${p('state')})`)} order by id desc ${limited}`)
+    and ${lateFilter(sql`(${p('agentId')} = '' or agent_id = ${p('agentId')}) and (${p('state')} = '' or state = ${p('state')})
+      and (${p('state')} <> 'open' or expires_at > ${p('now')})`)} order by id desc ${limited}`)
 
 /** Returns a page of the approvals of an agent or a project, the newest first. What has expired is not among the open ones, and among the expired ones when the sweep has closed it. */
 export async function listApprovals(
@@ -166,7 +167,7 @@ export async function listApprovals(
   const { projectId, agentId } = of
   const page = { before: before || '~', limit }
   if (conversationId !== undefined) {
-    const conversation = { projectId, conversationId, agentId: agentId ?? '', state: state ?? '' }
+    const conversation = { projectId, conversationId, agentId: agentId ?? '', state: state ?? '', now }
     return (await db.all(pageOfConversation, { ...conversation, ...page })).map(fromRow)
   }
   const owned = agentId === undefined ? pages.ofProject : pages.ofAgent

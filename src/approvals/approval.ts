@@ -85,8 +85,18 @@ export function offeredAnswers({ kind, input }: Pick<Approval, 'kind' | 'input'>
 /** The texts of the questions in an input; undefined: it has none that can be answered. Pure. */
 export function questionsIn(input: JsonObject): string[] | undefined {
   if (!Array.isArray(input.questions) || input.questions.length === 0) return undefined
-  const questions = input.questions.map((one) => (isJsonObject(one) ? one.question : undefined))
-  return questions.every((one) => typeof one === 'string') ? questions : undefined
+  const questions: readonly unknown[] = input.questions
+  return questions.every(isQuestion) ? questions.map(({ question }) => question) : undefined
+}
+
+/** The longest text of a question, in characters: an answer names it. */
+const questionMax = 2_000
+
+function isQuestion(one: unknown): one is JsonObject & { readonly question: string } {
+  if (!isJsonObject(one)) return false
+  const { question, header = '', options = [] } = one
+  if (typeof question !== 'string' || question.length > questionMax || typeof header !== 'string') return false
+  return Array.isArray(options) && options.every((option) => isJsonObject(option) && typeof option.label === 'string')
 }
 
 /** The decision of a person, on what was shown. */

@@ -25,10 +25,14 @@ import {
   findApproval,
   findByNonce,
   insertApproval,
+  listApprovals,
   listOpenOf,
   noteOutcome,
 } from './approval-store.ts'
 import { type ApprovalContext, closedEvent } from './closing.ts'
+
+/** The newest answers that the end of a step may be about. */
+const answeredMax = 20
 
 /** A request of a harness, as its adapter sends it. */
 interface ApprovalRequest extends Pick<Approval, 'nonce' | 'harness' | 'conversationId' | 'kind' | 'tool'> {
@@ -52,7 +56,8 @@ export async function askApproval(
   if (request.kind === 'question' && kept.input && !questionsIn(kept.input)) {
     throw new Problem('invalid-request', {
       field: 'input',
-      detail: 'input: a question has a list of questions, each with a text.',
+      detail:
+        'input: a question has a list of questions, each with a text of 2,000 characters at most, and options with a label each, if it has some.',
     })
   }
   return db.transaction(async (tx) => {
@@ -164,7 +169,10 @@ export function noteTaken(
   })
 }
 
-/** Closes those of a conversation that are open: their harness goes on. Only what asks this, where a tool and its input are named. Returns how many. */
+/**
+ * Closes those of a conversation that are open: their harness goes on. Where a tool and its input are named, one that asks this; none where a person
+ * has allowed it, and nobody has noted yet what became of that. Returns how many.
+ */
 export function settleApprovals(
   context: ApprovalContext,
   caller: Caller,
@@ -179,13 +187,23 @@ export function settleApprovals(
   },
 ): Promise<number> {
   return context.db.transaction(async (tx) => {
-    const open = await listOpenOf(tx, caller.id, tx.now)
     const isMeant = (one: Approval): boolean =>
       one.harness === harness &&
       one.conversationId === conversationId &&
       (tool ?? one.tool) === one.tool &&
       (input === undefined || keptInput({ ...one, input }).inputHash === one.inputHash)
-    const meant = open.filter(isMeant)
+    const of = { projectId: caller.projectId, agentId: caller.id }
+    const answered = { state: 'answered', conversationId, now: tx.now } as const
+    // Of two requests that are the same, the answered one is what has gone on.
+    const decided =
+      input &&
+      (await listApprovals(tx, of, answered, { before: '', limit: answeredMax })).findLast(
+        (one) => one.answer === 'once' && one.outcome === null && isMeant(one),
+      )
+    if (decided) await noteOutcome(tx, decided.id, 'taken')
+    if (decided) return 0
+    const open = (await listOpenOf(tx, caller.id, tx.now)).filter(isMeant)
+    const meant = input ? open.slice(0, 1) : open
     for (const one of meant) await end(context, tx, one, caller, { state: 'answered_there' })
     return meant.length
   })

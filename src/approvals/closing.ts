@@ -1,3 +1,4 @@
+import { Problem } from '../errors.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import type { Core } from '../log/core.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
@@ -19,7 +20,7 @@ export function closedEvent(
   return { type: 'approval.closed', ...by, audience: [operatorAudience, agentId], data: { approvalId, state, ...said } }
 }
 
-/** Waits until an approval is open no more, without polling. Returns it at that time, or at the time-out or the abort. */
+/** Waits until an approval is open no more, without polling. Returns it at that time, or at the time-out or the abort. Errors: `not-found`. */
 export async function waitForApproval(
   { db, clock, notifier }: ApprovalContext,
   found: Approval,
@@ -31,7 +32,9 @@ export async function waitForApproval(
   signal.addEventListener('abort', growth.close)
   try {
     for (;;) {
-      const now = (await findApproval(db, found.id)) ?? found
+      const now = await findApproval(db, found.id)
+      // Its agent was removed.
+      if (!now) throw new Problem('not-found', { detail: 'There is no such approval.' })
       if (stateAt(now, clock.now()) !== 'open' || signal.aborted || clock.now() >= endsAt) return now
       await growth.next()
     }

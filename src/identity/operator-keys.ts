@@ -11,7 +11,7 @@ import {
 } from '../registry/callers/operator-key-store.ts'
 import { requireProject } from '../registry/projects/project-store.ts'
 import { parseProject } from '../registry/projects/projects.ts'
-import type { Reader } from '../storage/database.ts'
+import type { Reader, Transaction } from '../storage/database.ts'
 import type { OperatorRole } from '../words/callers.ts'
 import type { RevokeOptions } from './api-keys.ts'
 import type { IdentityContext } from './context.ts'
@@ -48,6 +48,7 @@ export function addOperatorKey(
     for (const id of projects ?? []) await requireProject(tx, id)
     await requireLiveKey(tx, caller)
     const { expiresAt } = keyGrant(caller, input, tx.now)
+    if (input.approve && caller.name !== input.label) await requireFreeName(tx, input.label!)
     const made = await createOperatorKey(tx, {
       label: input.label ?? null,
       role: input.role,
@@ -104,6 +105,19 @@ function requirePerson({ role, label, approve }: OperatorKeyInput): void {
   throw new Problem('invalid-request', {
     field: 'label',
     detail: 'label: is required with approve. It is the name of the person who decides, e.g. anna.',
+  })
+}
+
+/** A decision names its person: a second key under that name would be somebody else. The person itself may make one. */
+async function requireFreeName(tx: Transaction, label: string): Promise<void> {
+  const name = label.trim().toLowerCase()
+  const isOf = ({ label: other, approves, revokedAt, expiresAt }: OperatorKey): boolean =>
+    approves && revokedAt === null && (expiresAt ?? tx.now + 1) > tx.now && other?.trim().toLowerCase() === name
+  const held = (await listOperatorKeys(tx)).find(isOf)
+  if (!held) return
+  throw new Problem('invalid-request', {
+    field: 'label',
+    detail: `label: the key ${held.id} approves under this name. Revoke it first, or give the name of another person.`,
   })
 }
 

@@ -197,6 +197,78 @@ test('a harness that goes on settles what its conversation has asked', async () 
   expect(await states()).toEqual(['answered_there', 'answered_there', 'open'])
 })
 
+test('of two requests that are the same the end of a step is that of the allowed one, then of one that is open', async () => {
+  await using desk = await openDesk()
+  const [first, second, third] = [await desk.ask(), await desk.ask(), await desk.ask()].map(({ body }) => body)
+  await desk.decide(second.approvalId, { answer: 'once', inputHash: second.inputHash })
+  const settle = async () =>
+    (
+      await desk.gateway.call(
+        'POST',
+        '/v1/approvals/settle',
+        { harness: 'claude', conversationId: 'c-1', tool: 'Bash', input: bash },
+        desk.donna,
+      )
+    ).body
+  const seen = async () =>
+    Promise.all(
+      [first, second, third].map(async ({ approvalId }) => {
+        const { state, outcome } = (await desk.read(approvalId)).body
+        return [state, outcome]
+      }),
+    )
+  expect(await settle()).toEqual({ closed: 0 })
+  expect(await seen()).toEqual([
+    ['open', null],
+    ['answered', 'taken'],
+    ['open', null],
+  ])
+  expect(await settle()).toEqual({ closed: 1 })
+  expect(await seen()).toEqual([
+    ['answered_there', null],
+    ['answered', 'taken'],
+    ['open', null],
+  ])
+})
+
+test('questions that nobody could answer are refused when they are asked', async () => {
+  await using desk = await openDesk()
+  const flawed = [
+    { question: 'Which?', options: null },
+    { question: 'Which?', options: 'abc' },
+    { question: 'Which?', options: [null] },
+    { question: 'Which?', options: [{ description: 'no label' }] },
+    { question: 'x'.repeat(2_001) },
+    { question: 'Which?', header: 7 },
+  ]
+  for (const question of flawed) {
+    const answer = await desk.ask({ kind: 'question', tool: 'AskUserQuestion', input: { questions: [question] } })
+    expect([question, answer.status]).toEqual([question, 400])
+  }
+})
+
+test('each open approval of an agent can be put off, and the wait for one ends with its agent', async () => {
+  await using desk = await openDesk()
+  const asked = [await desk.ask(), await desk.ask(), await desk.ask()].map(({ body }) => body.approvalId)
+  const until = new Date(Date.now() + 3_600_000).toISOString()
+  for (const need of asked) {
+    const body = { need, until }
+    expect((await desk.gateway.call('POST', '/v1/needs/snooze', body, { key: desk.anna })).status).toBe(200)
+  }
+  const waiting = desk.read(asked[0], 30, desk.anna)
+  await desk.gateway.call('DELETE', '/v1/agents/donna')
+  expect((await waiting).status).toBe(404)
+})
+
+test('a name that approves is one live key: another one is refused until it is revoked', async () => {
+  await using desk = await openDesk()
+  const again = () => desk.gateway.call('POST', '/v1/operator-keys', { role: 'manager', label: ' Anna', approve: true })
+  expect(await again()).toMatchObject({ status: 400, body: { field: 'label' } })
+  const { keyId } = (await desk.gateway.call('GET', '/v1/whoami', undefined, { key: desk.anna })).body
+  await desk.gateway.call('DELETE', `/v1/operator-keys/${keyId}`)
+  expect((await again()).status).toBe(201)
+})
+
 test('a question takes an answer to each of its questions, and nothing else', async () => {
   await using desk = await openDesk()
   const input = {

@@ -29,6 +29,7 @@ interface Model {
   id?: string
   input?: object
   state: ApprovalState
+  answer?: string
   outcome: string | null
   expiresAt: number
 }
@@ -67,10 +68,10 @@ const now = ({ state, expiresAt }: Model, at: number): ApprovalState =>
   state === 'open' && expiresAt <= at ? 'expired' : state
 
 async function play(desk: Desk, { id }: Model, nonce: string, next: Exclude<Step, { act: 'wait' }>) {
-  if (next.act === 'ask') return desk.ask({ nonce, input: next.input, expiresInSeconds: lifeMs / 1000 })
+  if (next.act === 'ask') return desk.ask({ nonce, tool: nonce, input: next.input, expiresInSeconds: lifeMs / 1000 })
   if (next.act === 'settle') {
     const { act: _, ...rest } = next
-    const body = { ...rest, harness: 'claude', tool: 'Bash' }
+    const body = { ...rest, harness: 'claude', tool: nonce }
     const { status } = await desk.gateway.call('POST', '/v1/approvals/settle', body, desk.donna)
     expect(status).toBe(200)
     return undefined
@@ -79,7 +80,7 @@ async function play(desk: Desk, { id }: Model, nonce: string, next: Exclude<Step
   if (next.act === 'close') return desk.close(id, { state: next.state })
   if (next.act === 'outcome') return desk.close(id, { outcome: next.outcome })
   const { answer, shown, conversationId } = next
-  return desk.decide(id, { answer, inputHash: hashOf(request({ input: shown, conversationId })) })
+  return desk.decide(id, { answer, inputHash: hashOf(request({ tool: nonce, input: shown, conversationId })) })
 }
 
 /** Applies a step to the model. Returns the expected status. */
@@ -99,7 +100,9 @@ function apply(model: Model, next: Exclude<Step, { act: 'wait' }>, at: number): 
   switch (next.act) {
     case 'decide':
       if (state !== 'open' || !same(model.input, next.shown) || next.conversationId !== 'c-1') return 409
-      return next.answer === 'answer' ? 400 : to('answered')
+      if (next.answer === 'answer') return 400
+      model.answer = next.answer
+      return to('answered')
     case 'close':
       // A harness may say how it ended, after its time too.
       if (model.state === next.state) return 200
@@ -111,7 +114,9 @@ function apply(model: Model, next: Exclude<Step, { act: 'wait' }>, at: number): 
       model.outcome = next.outcome
       return 200
     case 'settle':
-      if (state === 'open' && next.conversationId === 'c-1' && same(model.input, next.input)) to('answered_there')
+      if (next.conversationId !== 'c-1' || !same(model.input, next.input)) return 200
+      if (state === 'open') to('answered_there')
+      if (state === 'answered' && model.answer === 'once') model.outcome ??= 'taken'
       return 200
   }
 }

@@ -177,7 +177,7 @@ test('a browser ends with the key that added it, and only that key removes it', 
   await using gateway = await startGateway()
   await using service = await startPushService()
   const make = async (role: string) => (await gateway.call('POST', '/v1/operator-keys', { role })).body
-  const [anna, bert] = [await make('viewer'), await make('viewer')]
+  const [anna, bert] = [await make('manager'), await make('manager')]
   const { body } = await subscribe(gateway, service.device('phone'), anna.operatorKey)
   const path = `/v1/push/subscriptions/${body.subscriptionId}`
   expect(await gateway.call('DELETE', path, undefined, { key: bert.operatorKey })).toMatchObject({ status: 404 })
@@ -192,6 +192,8 @@ test('a browser ends with the key that added it, and only that key removes it', 
   expect(await besideStore(gateway.dataDir, 'select id from push_subscription')).toEqual([])
   const donna = await gateway.addAgent('donna')
   expect(await subscribe(gateway, service.device('phone'), donna.key)).toMatchObject({ status: 403 })
+  const viewer = (await make('viewer')).operatorKey
+  expect(await subscribe(gateway, service.device('phone'), viewer)).toMatchObject({ status: 403 })
 })
 
 test('addresses inside a network, wrong keys and too many browsers are refused, each with its field', async () => {

@@ -82,8 +82,8 @@ export async function findWaiting(asking: NeedReader, id: string): Promise<Waiti
   const isMail = id.startsWith('MESSAGE:')
   const createdAt = task?.statusAt ?? (isMail ? 0 : -1)
   const urgency = task?.state === 'submitted' ? 'late' : isMail ? 'mail' : 'stops'
-  // The beginning of an id is the place just before it. The place of a subscription is not in its id.
-  const share = id.startsWith('WAKE_SUB:') ? countedMax : 1
+  // The beginning of an id is the place just before it. The place of a subscription or an approval is not in its id.
+  const share = /^(WAKE_SUB|APPROVAL):/.test(id) ? countedMax : 1
   const found = await readWaiting(asking, { share, after: { urgency, createdAt, id: taskId.slice(0, -1) } })
   return found.find((one) => one.id === id)
 }

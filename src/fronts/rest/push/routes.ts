@@ -46,7 +46,8 @@ export const pushRoutes = [
   route('POST /v1/push/subscriptions', {
     name: 'push.subscribe',
     what: 'have notifications sent to a browser',
-    access: { ...access, audited: 'soon' },
+    // The gateway sends to the address: who only reads names none.
+    access: { ...access, scope: 'work', audited: 'soon' },
     body: newDevice,
     status: 201,
     handle: async ({ caller, body, reply }, { push }): Promise<PushDeviceView> => {
