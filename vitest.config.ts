@@ -15,17 +15,17 @@ const core = [
   'test/gateways/**/*.test.ts',
   'test/tasks/**/*.test.ts',
   // Attacks whose cost, or whose limit, is in the store.
-  'test/rest/{hostile-shapes,hostile-values,repeats,words}.test.ts',
+  'test/rest/{hostile-shapes,repeats,words}.test.ts',
   'test/a2a/{message-limits,revocation,send-limits}.test.ts',
   'test/registry/{names,shares,usage}.test.ts',
   'test/fronts/unread-streams.test.ts',
   'test/grpc/stored-halves.test.ts',
-  'test/{access,audit,redaction}/**/*.test.ts',
+  'test/{audit,redaction}/**/*.test.ts',
   // After a crash the leases of the dead gateway are kept for 20 s, so of the crashes there are two.
   'test/process/{mail-*,crash-before-delivery,crash-during-digest}.test.ts',
   // Agents with many runs are left out of leasing, and failures in a row are rows.
   'test/webhooks/outbound.test.ts',
-  'test/{approvals,claims,cluster,following,identity,log,mailbox,needs,push,recovery,subscriptions,wake-stream,wakes}/**/*.test.ts',
+  'test/{approvals,claims,cluster,following,identity,log,mailbox,needs,push,recovery,subscriptions,wakes}/**/*.test.ts',
 ]
 
 /** With `npm run test:postgres` also what does the same on both stores, as far as anybody knows. */
@@ -37,7 +37,7 @@ const further = [
   // A stream that nobody reads loads its events from the store; a compressed body is refused before anything is read there.
   'test/fronts/{content-at-once,counted-streams,outage,unsendable-answer}.test.ts',
   'test/fronts/mcp/http/{large-reads,sessions,wakes}.test.ts',
-  'test/{a2a,contract,registry,rest,sessions}/**/*.test.ts',
+  'test/{a2a,access,contract,registry,rest,sessions,wake-stream}/**/*.test.ts',
 ]
 
 export default defineConfig({
