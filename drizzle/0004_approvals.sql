@@ -37,6 +37,5 @@ create index approval_closed on approval (closed_at) where closed_at is not null
 -- 1: its person may answer what a harness asks.
 alter table operator_key add column approves {int} not null default 0;
 
--- The name of the operator who sent it, and of the one who moved it to its state.
+-- The name of the operator who sent it.
 alter table message add column person {key};
-alter table task add column status_person {key};

@@ -97,7 +97,7 @@ function requireAnswer({ to, message, answerAs }: MoveInput): void {
 }
 
 function movedBy(caller: Caller) {
-  return { actor: caller.identity, actorId: caller.id, person: caller.name, parties: [partyFrom(caller)] }
+  return { actor: caller.identity, actorId: caller.id, parties: [partyFrom(caller)] }
 }
 
 /** A caller with both roles, as the operator, speaks for the one whose move it is. */

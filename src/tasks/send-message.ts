@@ -145,7 +145,6 @@ async function receive(
     to: 'submitted',
     actor: caller.identity,
     actorId: caller.id,
-    person: caller.name,
     message,
     mail,
     // The reply to a question may set a new deadline; the old one ended when the task was taken.
@@ -193,7 +192,6 @@ function newTask({ message, metadata, caller, agent }: SendInput, options: SendO
     version: 0,
     statusMessageSeq: null,
     statusAt: now,
-    statusPerson: null,
     reason: null,
     priority: options.priority,
     taggedConcepts: options.taggedConcepts,

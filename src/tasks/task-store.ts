@@ -33,12 +33,12 @@ const lockById = lockingStatement<{ id: string }, TaskRow>(
 // The row is guarded by everything that counts changes: zero rows mean that it is not as it was read.
 type TaskChange = Pick<
   Task,
-  'id' | 'state' | 'reason' | 'statusPerson' | 'statusMessageSeq' | 'messageCount' | 'chunkCount' | 'size' | 'expiresAt'
+  'id' | 'state' | 'reason' | 'statusMessageSeq' | 'messageCount' | 'chunkCount' | 'size' | 'expiresAt'
 >
 const move = statement<
   TaskChange & { expectedVersion: number; expectedChunks: number; now: number }
 >(sql`update task set state = ${p('state')}, version = version + 1, status_message_seq = ${p('statusMessageSeq')},
-    status_at = ${p('now')}, status_person = ${p('statusPerson')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, chunk_count = ${p('chunkCount')},
+    status_at = ${p('now')}, reason = ${p('reason')}, message_count = ${p('messageCount')}, chunk_count = ${p('chunkCount')},
     size = ${p('size')}, expires_at = ${p('expiresAt')}, updated_at = ${p('now')}
   where id = ${p('id')} and version = ${p('expectedVersion')} and chunk_count = ${p('expectedChunks')}`)
 const assign = statement<{ id: string; expectedVersion: number; assigneeId: string; now: number }>(sql`update task

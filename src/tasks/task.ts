@@ -21,8 +21,6 @@ export const taskFields = {
   /** The number of the status message; null: there is none. */
   statusMessageSeq: nullable(int),
   statusAt: int,
-  /** The name of the operator who moved it to its state; null: somebody else did, or an operator without a name. */
-  statusPerson: nullable(text),
   /** Why the gateway moved the task by its own decision: `expired`. null: a party moved it. */
   reason: nullable(text),
   priority: word<Priority>(),

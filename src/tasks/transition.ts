@@ -22,8 +22,6 @@ export interface Transition {
   readonly actor: string
   /** The id of that agent, or `operator`; absent for the gateway. */
   readonly actorId?: string | undefined
-  /** The name of that operator. */
-  readonly person?: string | undefined
   /** Joins the history. It is the task's status message, unless it came as mail. */
   readonly message?: EncodedPart | undefined
   /** Checked by `prepareChunks`. */
@@ -91,7 +89,6 @@ export function afterTransition(task: Task, change: Transition, now: number): Ta
     version: task.version + 1,
     statusMessageSeq: message && !mail ? messageCount : null,
     statusAt: now,
-    statusPerson: change.person ?? null,
     reason,
     expiresAt,
     updatedAt: now,

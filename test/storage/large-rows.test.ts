@@ -7,7 +7,8 @@ const large = {
   task: ['tagged_concepts', 'metadata', 'first_message'],
   task_message: ['message'],
   task_chunk: ['artifact'],
-  message: ['subject', 'tagged_concepts', 'payload', 'body'],
+  // Who reads the person reads the body too.
+  message: ['subject', 'tagged_concepts', 'payload', 'body', 'person'],
 } as const
 
 test.each(Object.entries(large))(

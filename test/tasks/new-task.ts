@@ -11,7 +11,6 @@ export function newTask(
     version: 1,
     statusMessageSeq: null,
     statusAt: now,
-    statusPerson: null,
     reason: null,
     priority: 'normal',
     taggedConcepts: [],

@@ -42,7 +42,6 @@ export function taskText(io: Io, task: TaskView): string {
     context: task.contextId,
     created: whenLong(io, task.createdAt),
     changed: whenLong(io, task.lastModifiedAt),
-    by: task.status.person,
   })
   const messages = [...task.history, ...(task.status.message ? [task.status.message] : [])]
   const unique = new Map(messages.map((message) => [message.messageId, message]))

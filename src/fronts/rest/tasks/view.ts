@@ -23,8 +23,6 @@ export interface TaskSummaryView {
     readonly state: TaskState
     readonly timestamp: string
     readonly message?: A2aMessage
-    /** The name of the operator who moved it to this state. */
-    readonly person?: string
   }
   /** The newest messages. */
   readonly history: readonly A2aMessage[]
@@ -72,7 +70,6 @@ export function taskView(document: TaskDocument): TaskView {
       state: task.state,
       timestamp: instant(task.statusAt),
       ...(statusMessage ? { message: statusMessage } : {}),
-      ...(task.statusPerson === null ? {} : { person: task.statusPerson }),
     },
     history,
     messageCount: task.messageCount,
