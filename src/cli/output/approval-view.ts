@@ -28,7 +28,7 @@ export function approvalText(io: Io, approval: ApprovalView): string {
     approval: approvalId,
     agent,
     harness,
-    tool,
+    tool: exact(tool),
     in: cwd === null ? undefined : exact(cwd),
     mode,
     asked: whenLong(io, askedAt),
