@@ -1,4 +1,4 @@
-import { escaped } from '../lib/unseen.ts'
+import { codeOf } from '../lib/unseen.ts'
 import { shownText } from '../lib/words.ts'
 import type { Io } from './io.ts'
 
@@ -22,13 +22,15 @@ export function plain(value: unknown, keep: 'line' | 'lines' = 'line'): string {
 
 /**
  * Text of others as it is, for a person who decides on it: a character that is not seen, that looks like a space, or that a terminal obeys is
- * written out, as `\\r` or `\\u{202e}`. Ends of lines stay.
+ * written out, as `⟨U+202E⟩`; so is `⟨` itself, so that no text looks like another one. `lines` keeps line breaks.
  */
-export function exact(text: string): string {
-  return text.replace(written, (one) => ({ '\r': '\\r', '\t': '\\t' })[one] ?? escaped(one))
+export function exact(text: string, keep: 'line' | 'lines' = 'line'): string {
+  return text.replace(written, (one) => (one === '\n' && keep === 'lines' ? one : `⟨${codeOf(one)}⟩`))
 }
 
-const written = /(?![\n ])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu
+/** Blanks that have a class of what is seen: of Braille, of Hangul, of music, of Egyptian, and the place of an object. */
+const blanks = String.raw`\u2800\u115f\u1160\u{1d159}\u{13441}\u{13442}\ufffc`
+const written = new RegExp(String.raw`(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}${blanks}⟨]`, 'gu')
 
 /** Controls that JSON leaves as they are, and a terminal obeys: DEL, C1, and those that change the direction of text. */
 const obeyed = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g

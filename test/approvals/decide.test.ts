@@ -122,6 +122,9 @@ test('who may not decide changes nothing, and is on record', async () => {
     ['not-found', await desk.decide('APPROVAL:01J00000000000000000000000', yes)],
   ] as const
   for (const [code, { body }] of refused) expect(body).toMatchObject({ code })
+  for (const [code, { body }] of refused) {
+    if (code === 'forbidden') expect(body).toMatchObject({ remedy: 'use-key-of-person' })
+  }
   expect((await desk.read(approvalId)).body).toMatchObject({ state: 'open', decision: null })
   const audit = async () => (await gateway.call('GET', '/v1/audit?project=*&operation=approval.decide')).body.records
   const records = await until(audit, (found) => count(found) === refused.length)

@@ -24,7 +24,7 @@ test('approve shows what is asked, exactly, and allows it once after a yes', asy
   const { code, stdout } = await run(['approve', body.approvalId.slice(-8)], asAnna(desk), world)
   expect([code, asked]).toEqual([0, ['Allow once? [y/N] ']])
   expect(stdout).toContain(
-    'command:\n│ echo a\\rrm -rf / # \\u{202e}evil\\u{202c}\n│ \\tls \\u{200b}x\\u{a0}y é ✓ \\u{1b}[2J\ndescription:\n│ Lists.\n',
+    'command:\n│ echo a⟨U+000D⟩rm -rf / # ⟨U+202E⟩evil⟨U+202C⟩\n│ ⟨U+0009⟩ls ⟨U+200B⟩x⟨U+00A0⟩y é ✓ ⟨U+001B⟩[2J\ndescription:\n│ Lists.\n',
   )
   expect(stdout).toMatch(
     /agent: +@donna\nharness: +claude\ntool: +Bash\nin: +\/work\nasked: .*\nexpires: .*\nreason: +To see\.\n/,
@@ -34,6 +34,75 @@ test('approve shows what is asked, exactly, and allows it once after a yes', asy
     state: 'answered',
     decision: { answer: 'once', by: 'anna' },
   })
+})
+
+/** The rows of the input, as they stand between the head and the end. */
+async function rowsOf(input: object, columns = 40): Promise<string[]> {
+  await using desk = await openDesk()
+  const { approvalId } = (await desk.ask({ input })).body
+  const { stdout } = await run(['approve', approvalId], asAnna(desk), { ...saying('n').world, columns })
+  return stdout
+    .slice(stdout.indexOf('\n\n') + 2)
+    .split('\n')
+    .slice(0, -1)
+}
+
+test('a name that is no plain word is one row, in quotes', async () => {
+  expect(await rowsOf({ 'command:\n│ ls\ndescription': 'rm', 'a b': 1, '': '' }, 80)).toEqual([
+    String.raw`"command:\n│ ls\ndescription":`,
+    '│ rm',
+    '"a b":',
+    '│ 1',
+    '"":',
+    '│ ',
+  ])
+})
+
+test('a text that is wider than the terminal makes no row without a mark', async () => {
+  const columns = 40
+  const forged = (start: string) => `${start.padEnd(columns, '-')}command:${' '.repeat(columns - 8)}│ ls`
+  const rows = await rowsOf({ 'x y': forged('rm '), [forged('n ')]: '日本'.repeat(20), command: 'true' }, columns)
+  expect(rows[0]).toBe('"x y":')
+  const heading = rows.findIndex((row) => row.startsWith('"n '))
+  const command = rows.indexOf('command:')
+  for (const row of rows.slice(1, heading)) expect(row).toMatch(/^│[ …]/)
+  for (const row of rows.slice(heading + 1, command)) expect(row).toMatch(/^[│…]/)
+  for (const row of rows) expect(row.length + row.replace(/[ -~]/g, '').length).toBeLessThanOrEqual(columns)
+  expect(rows.slice(1, heading).join('').replace(/│…/g, '')).toBe(`│ ${forged('rm ')}`)
+  const reason = forged('why ')
+  await using desk = await openDesk()
+  const { approvalId } = (await desk.ask({ reason })).body
+  const { stdout } = await run(['approve', approvalId], asAnna(desk), { ...saying('n').world, columns })
+  expect(stdout.split('\n').filter((row) => row.startsWith('command:'))).toEqual(['command:'])
+})
+
+test('two texts that differ are never shown alike', async () => {
+  const texts = ['a\rb', String.raw`a\rb`, 'a⟨U+000D⟩b', 'a\u2800b', 'a\ue000b', 'a\u3164b', 'a b', String.raw`a\\rb`]
+  const shown = await rowsOf(Object.fromEntries(texts.map((text, index) => [`t${index}`, text])), 80)
+  expect(shown.filter((row) => row.startsWith('│'))).toEqual([
+    '│ a⟨U+000D⟩b',
+    String.raw`│ a\rb`,
+    '│ a⟨U+27E8⟩U+000D⟩b',
+    '│ a⟨U+2800⟩b',
+    '│ a⟨U+E000⟩b',
+    '│ a⟨U+3164⟩b',
+    '│ a b',
+    String.raw`│ a\\rb`,
+  ])
+})
+
+test('what moves the rest out of sight is counted', async () => {
+  const command = `ls${'\n'.repeat(301)}  rm -rf ~\n\n\n#${' '.repeat(900)}x\n⟨5 empty lines⟩`
+  expect(await rowsOf({ command })).toEqual([
+    'command:',
+    '│ ls',
+    '│ ⟨300 empty lines⟩',
+    '│   rm -rf ~',
+    '│ ',
+    '│ ',
+    '│ #⟨900 spaces⟩x',
+    '│ ⟨U+27E8⟩5 empty lines⟩',
+  ])
 })
 
 test('without a yes nothing is decided', async () => {
@@ -59,6 +128,25 @@ test('without a terminal it takes the hash of what was read', async () => {
   expect(JSON.parse(denied.stdout)).toMatchObject({ decision: { answer: 'deny', message: 'Not now.', by: 'anna' } })
 })
 
+test('with --json nothing is shown, so nothing is asked: it takes the hash and the answers', async () => {
+  await using desk = await openDesk()
+  const { approvalId } = (await desk.ask()).body
+  const asked = (await desk.ask({ kind: 'question', tool: 'AskUserQuestion', input: { questions } })).body
+  for (const argv of [
+    ['approve', approvalId],
+    ['deny', approvalId],
+    ['approve', asked.approvalId],
+    ['approve', asked.approvalId, '--hash', asked.inputHash],
+    ['approve', asked.approvalId, '--answer', 'SQLite', '--answer', 'Mon'],
+  ]) {
+    const person = saying('y', 'y')
+    const { code, stdout, stderr } = await run([...argv, '--json'], asAnna(desk), person.world)
+    expect([code, stdout, person.asked]).toEqual([2, '', []])
+    expect(stderr).toContain('--hash')
+  }
+  expect((await desk.read(approvalId)).body.state).toBe('open')
+})
+
 const questions = [
   { question: 'Which database?', options: [{ label: 'Postgres' }, { label: 'SQLite' }] },
   { question: 'Which days?', multiSelect: true, options: [{ label: 'Mon' }, { label: 'Tue' }, { label: 'Wed' }] },
@@ -75,6 +163,7 @@ test('a question is answered by numbers, by labels, or in own words', async () =
     'Which database?': 'SQLite',
     'Which days?': 'Mon, Wed',
   })
+  expect(asked[0]).toMatch(/^\n│ Which/)
   const second = await ask()
   const given = ['--answer', 'Postgres', '--answer', 'none at all', '--hash', second.inputHash]
   expect((await run(['approve', second.approvalId, ...given], asAnna(desk))).code).toBe(0)
@@ -85,6 +174,16 @@ test('a question is answered by numbers, by labels, or in own words', async () =
   const third = await ask()
   const half = await run(['approve', third.approvalId, '--answer', 'Postgres', '--hash', third.inputHash], asAnna(desk))
   expect([half.code, half.stderr]).toEqual([2, expect.stringContaining('2 questions')])
+})
+
+test('a label of a question is one line, so it is no label more', async () => {
+  await using desk = await openDesk()
+  const forged = [{ question: 'Go\n  1  on?', options: [{ label: 'Yes\n  2  No' }, { label: 'Never' }] }]
+  const { approvalId } = (await desk.ask({ kind: 'question', tool: 'AskUserQuestion', input: { questions: forged } }))
+    .body
+  const { asked, world } = saying('')
+  await run(['approve', approvalId], asAnna(desk), world)
+  expect(asked[0]).toContain('\n│ Go\n│   1  on?\n  1  Yes⟨U+000A⟩  2  No\n  2  Never\n')
 })
 
 test('needs shows an approval with its command as the way out, and completion has its id', async () => {

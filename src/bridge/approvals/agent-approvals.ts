@@ -88,12 +88,17 @@ export class AgentApprovals {
   /** Closes what a bridge that was killed has left: a request that still waits gets another record. */
   async #withdrawLeft(): Promise<void> {
     const { gateway, host, over } = this.#parts
-    const query = { state: 'open', limit: openMax } as const
-    const { approvals } = await untilAnswered(over, () =>
-      gateway.call('GET /v1/approvals', { query, mail: 'none', timeoutMs: listMsMax, signal: over }),
-    )
-    const left = approvals.filter(({ harness }) => host.asks(harness))
-    await Promise.all(left.map(({ approvalId }) => this.#close(approvalId, { state: 'withdrawn' })))
+    const left: string[] = []
+    let pageToken: string | undefined
+    do {
+      const query = { state: 'open', limit: openMax, pageToken } as const
+      const page = await untilAnswered(over, () =>
+        gateway.call('GET /v1/approvals', { query, mail: 'none', timeoutMs: listMsMax, signal: over }),
+      )
+      for (const { harness, approvalId } of page.approvals) if (host.asks(harness)) left.push(approvalId)
+      pageToken = page.nextPageToken || undefined
+    } while (pageToken !== undefined)
+    await Promise.all(left.map((id) => this.#close(id, { state: 'withdrawn' })))
   }
 
   /** Also when the run is over. */

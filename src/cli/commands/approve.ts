@@ -33,14 +33,17 @@ export function registerApprove(program: Command, io: Io): void {
       const found = await oneOf(gateway, given)
       if ('approvals' in found) return print.result(found, () => approvalTable(io, found.approvals))
       if (!print.json) io.stdout(approvalText(io, found))
+      const asking = { io, isJson: print.json, hash }
       if (found.kind === 'permission') {
         if (answer) throw new UsageError('--answer: this is no question. Leave it out.')
-        const inputHash = await confirmed(io, found, hash, 'Allow once?')
+        const inputHash = await confirmed(asking, found, 'Allow once?')
         const decided = await decide(gateway, found, { answer: 'once', inputHash })
         return print.result(decided, () => 'Allowed once.\n')
       }
+      if (print.json && !answer)
+        throw new UsageError('--json asks nothing. Give --answer for each question, and --hash.')
       const answers = await answersTo(io, found, answer)
-      const inputHash = answer ? await confirmed(io, found, hash, 'Answer that?') : found.inputHash
+      const inputHash = answer ? await confirmed(asking, found, 'Answer that?') : found.inputHash
       const decided = await decide(gateway, found, { answer: 'answer', answers, inputHash })
       print.result(decided, () => 'Answered.\n')
     })
@@ -63,7 +66,7 @@ export function registerDeny(program: Command, io: Io): void {
       const found = await oneOf(gateway, given)
       if ('approvals' in found) return print.result(found, () => approvalTable(io, found.approvals))
       if (!print.json) io.stdout(approvalText(io, found))
-      const inputHash = await confirmed(io, found, hash, 'Deny it?')
+      const inputHash = await confirmed({ io, isJson: print.json, hash }, found, 'Deny it?')
       const decided = await decide(gateway, found, { answer: 'deny', message, inputHash })
       print.result(decided, () => 'Denied.\n')
     })
@@ -76,12 +79,19 @@ async function oneOf(gateway: GatewayClient, given: string | undefined) {
   return gateway.call('GET /v1/approvals/:id', { params: { id } })
 }
 
+/** The asking of a person; with `--json` nothing is shown, so there is nothing to agree to. */
+interface Asking {
+  readonly io: Io
+  readonly isJson: boolean
+  readonly hash: string | undefined
+}
+
 /** The hash of what a person has read: shown here and agreed to, or read before and named. Errors: `UsageError`. */
-async function confirmed(io: Io, { inputHash, approvalId }: ApprovalView, hash: string | undefined, question: string) {
+async function confirmed({ io, isJson, hash }: Asking, { inputHash, approvalId }: ApprovalView, question: string) {
   if (hash !== undefined) return hash
-  if (!io.ask) {
+  if (!io.ask || isJson) {
     throw new UsageError(
-      `Nobody is at a terminal to answer. Give --hash with the inputHash of what you have read: rouse approve --json lists it. ${plain(approvalId)} stays open.`,
+      `${isJson ? '--json asks nothing' : 'Nobody is at a terminal to answer'}. Give --hash with the inputHash of what you have read: rouse approve --json lists it. ${plain(approvalId)} stays open.`,
     )
   }
   if (/^y(es)?$/i.test((await io.ask(`${question} [y/N] `)).trim())) return inputHash
@@ -97,7 +107,7 @@ async function answersTo(
   const questions = questionsOf(found)
   const answers: Record<string, string> = {}
   for (const [index, one] of questions.entries()) {
-    const typed = given?.[index] ?? (await io.ask?.(questionText(one)))?.trim()
+    const typed = given?.[index] ?? (await io.ask?.(questionText(io, one)))?.trim()
     if (!typed)
       throw new UsageError(
         `Nothing is decided: ${questions.length} questions, each with an answer. Give --answer for each.`,

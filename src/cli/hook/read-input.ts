@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 export const inputMax = { bytes: 262_144, ms: 1_000 } as const
@@ -10,6 +11,8 @@ export const inputMax = { bytes: 262_144, ms: 1_000 } as const
 export async function readInput(input: Readable | undefined): Promise<JsonObject> {
   if (input === undefined) return {}
   let text = ''
+  // A chunk may end within a character.
+  const decoder = new StringDecoder('utf8')
   let bytes = 0
   let timer: NodeJS.Timeout | undefined
   try {
@@ -20,7 +23,7 @@ export async function readInput(input: Readable | undefined): Promise<JsonObject
       input.on('data', (chunk: Buffer | string) => {
         bytes += chunk.length
         if (bytes > inputMax.bytes) return resolve({})
-        text += chunk.toString()
+        text += typeof chunk === 'string' ? chunk : decoder.write(chunk)
         if (/\}\s*$/.test(text)) {
           const whole = parsed(text)
           if (whole) resolve(whole)

@@ -1,7 +1,8 @@
 import type { Io } from '../../client/io.ts'
 import type { ApprovalView } from '../../client/route-types.ts'
-import { exact, paint, plain } from '../../client/terminal-text.ts'
+import { exact, plain } from '../../client/terminal-text.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { exactRows, lineRows } from './exact-rows.ts'
 import { fields, table } from './table.ts'
 import { when, whenLong } from './when.ts'
 
@@ -27,7 +28,7 @@ export function approvalText(io: Io, approval: ApprovalView): string {
     approval: approvalId,
     agent,
     harness,
-    tool,
+    tool: exact(tool),
     in: cwd === null ? undefined : exact(cwd),
     mode,
     asked: whenLong(io, askedAt),
@@ -36,16 +37,26 @@ export function approvalText(io: Io, approval: ApprovalView): string {
     state: state === 'open' ? undefined : state,
     decision: decision && `${decision.answer}, by ${decision.by}`,
   })
-  if (input === null) return `${head}\nIt is too long to approve from here. Answer in the harness.\n`
-  return `${head}\n${Object.entries(input)
+  const about = head
+    .trimEnd()
+    .split('\n')
+    .map((line) => lineRows(io, line, ofHeading))
+    .join('')
+  if (input === null) return `${about}\nIt is too long to approve from here. Answer in the harness.\n`
+  return `${about}\n${Object.entries(input)
     .map(([name, value]) => memberText(io, name, value))
     .join('')}`
 }
 
+/** A line of a text, and a line that is no part of one. A row that continues another one is marked. */
+const ofText = { first: '│ ', next: '│…' }
+const ofHeading = { first: '', next: '…' }
+const plainWord = /^\w[\w-]*$/
+
 function memberText(io: Io, name: string, value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2)
-  const lines = exact(text).split('\n')
-  return `${exact(name)}:\n${lines.map((line) => `${paint(io, 'dim', '│')} ${line}\n`).join('')}`
+  const heading = plainWord.test(name) ? name : exact(JSON.stringify(name))
+  return lineRows(io, `${heading}:`, ofHeading) + exactRows(io, text, ofText)
 }
 
 function firstLineOf({ input }: ApprovalView): string {
@@ -69,9 +80,9 @@ export function questionsOf({ input }: ApprovalView): Question[] {
   })
 }
 
-export function questionText({ question, labels }: Question): string {
-  const list = labels.map((label, index) => `  ${index + 1}  ${exact(label)}\n`).join('')
-  return `\n${exact(question)}\n${list}Number (several as 1,3), or your own words: `
+export function questionText(io: Io, { question, labels }: Question): string {
+  const list = labels.map((label, index) => lineRows(io, exact(label), { first: `  ${index + 1}  `, next: '  …  ' }))
+  return `\n${exactRows(io, question, ofText)}${list.join('')}Number (several as 1,3), or your own words: `
 }
 
 /** The labels that numbers stand for; other words stay as they are. Pure. */

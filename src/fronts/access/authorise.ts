@@ -24,8 +24,12 @@ export function requireScope(caller: Caller, scope: Scope, what: string): void {
   })
 }
 
-function requireKind({ what, operator, agent }: Operation, caller: Caller): void {
+function requireKind({ what, scope, operator, agent }: Operation, caller: Caller): void {
   if (caller.kind === 'agent') {
+    // An admin's key is none of a person.
+    if (agent === 'never' && scope === 'approve') {
+      throw new Problem('forbidden', { detail: `Only an operator may ${what}.`, remedy: 'use-key-of-person' })
+    }
     if (agent === 'never') requireOperator(caller, what)
     return
   }

@@ -113,6 +113,28 @@ test('a bridge that stops takes back what waits; the next one closes what a kill
   expect(answers).toEqual([{ answer: 'once' }])
 })
 
+test('a killed bridge may have left more than one page', async () => {
+  await using desk = await openDesk()
+  const left = { ...aRequest().asked, harness: 'codex', expiresInSeconds: 600, answer: undefined, ended: undefined }
+  const big = { command: 'x'.repeat(60_000) }
+  for (let count = 0; count < 20; count += 1) {
+    const { status } = await desk.gateway.call(
+      'POST',
+      '/v1/approvals',
+      { ...left, nonce: `n${count}`, input: big },
+      desk.donna,
+    )
+    expect(status).toBe(201)
+  }
+  const { body } = await desk.gateway.call('GET', '/v1/approvals?state=open&limit=100')
+  expect([body.approvals.length < 20, body.nextPageToken === '']).toEqual([true, false])
+  await using _bridge = await startBridge(desk.options)
+  await until(
+    async () => (await desk.gateway.call('GET', '/v1/approvals?state=open&limit=1')).body.approvals,
+    ({ length }) => length === 0,
+  )
+})
+
 test('a request of a conversation of another agent is not this one’s', async () => {
   await using desk = await openDesk()
   await using _bridge = await startBridge(desk.options)

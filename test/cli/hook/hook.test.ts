@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { inputMax } from '../../../src/cli/hook/read-input.ts'
+import { inputMax, readInput } from '../../../src/cli/hook/read-input.ts'
 import { dataDirectory } from '../../support/data-directory.ts'
 import { startGateway, type TestAgent, type TestGateway } from '../../support/gateway.ts'
 import { problem, startStubGateway } from '../stub-gateway.ts'
@@ -45,6 +45,14 @@ async function mail(gateway: TestGateway, to: string, subject: string): Promise<
 
 const inboxOf = async (gateway: TestGateway, { key }: TestAgent) =>
   (await gateway.call('GET', '/v1/inbox?order=oldest', undefined, { key })).body.messages
+
+test('a character that two chunks share is read whole', async () => {
+  const bytes = Buffer.from(JSON.stringify({ prompt: `${'x'.repeat(65_536 - '{"prompt":"'.length - 1)}é` }))
+  const chunks = [bytes.subarray(0, 65_536), bytes.subarray(65_536)]
+  expect(chunks[0]!.at(-1)).toBe(0xc3)
+  const { prompt } = await readInput(Readable.from(chunks))
+  expect(String(prompt).slice(-2)).toBe('xé')
+})
 
 describe('the mailbox check at the start of a turn', () => {
   // S1-15

@@ -68,6 +68,46 @@ test.each([
   expect(fake.replies).toEqual([{ route: 'POST /permission/ID/reply', body }])
 })
 
+const mcp = { permission: 'issues_close', patterns: ['*'], metadata: {}, always: ['*'] }
+
+test('the approval of a tool shows what the tool is given, once that is stored', async () => {
+  const { fake, next } = await openDesk()
+  const { tool, run } = fake.callTool('ses_1', { issue: 7, reason: 'done' })
+  fake.ask('ses_1', { ...mcp, tool })
+  const reads = (count: number) =>
+    until(
+      () => fake.requests.filter((one) => one === `GET /session/ses_1/message/${tool.messageID}`).length,
+      (times) => times >= count,
+    )
+  await reads(2)
+  run()
+  expect(await next(0)).toMatchObject({
+    kind: 'permission',
+    tool: 'issues_close',
+    input: { patterns: ['*'], issue: 7, reason: 'done' },
+  })
+})
+
+test('what a tool is given stands above what is said about it', async () => {
+  const { fake, next } = await openDesk()
+  const { tool, run } = fake.callTool('ses_1', { command: 'touch é; rm b' })
+  run()
+  fake.ask('ses_1', { ...command, tool })
+  expect((await next(0)).input).toEqual({ command: 'touch é; rm b', patterns: ['touch é'] })
+})
+
+test('an approval whose input cannot be read is for the terminal alone', async () => {
+  const { fake, asked, next } = await openDesk()
+  const { tool } = fake.callTool('ses_1', {})
+  fake.ask('ses_1', mcp)
+  fake.ask('ses_1', { ...mcp, tool: { ...tool, callID: 'another' } })
+  fake.ask('ses_1', { ...mcp, tool: { ...tool, messageID: 'msg_another' } })
+  fake.ask('ses_1', { ...mcp, tool })
+  fake.askQuestions('ses_1', questions)
+  expect(await next(0)).toMatchObject({ kind: 'question' })
+  expect(asked).toHaveLength(1)
+})
+
 test('questions are answered: one list for each, and several labels where several may be chosen', async () => {
   const { fake, next } = await openDesk()
   fake.askQuestions('ses_1', questions)

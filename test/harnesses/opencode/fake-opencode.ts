@@ -11,7 +11,18 @@ interface Message {
     readonly model?: { readonly providerID: string; readonly modelID: string }
     readonly time: { readonly created: number }
   }
-  readonly parts: { type: 'text'; text: string }[]
+  readonly parts: (TextPart | ToolPart)[]
+}
+
+interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+}
+
+interface ToolPart {
+  readonly type: 'tool'
+  readonly callID: string
+  state: { readonly status: 'pending' | 'running'; readonly input: object }
 }
 
 interface Session {
@@ -105,6 +116,17 @@ export class FakeOpencode implements AsyncDisposable {
     this.#details.set(id, details)
     this.emit('permission.asked', { id, sessionID: sessionId })
     return id
+  }
+
+  /** The running turn calls a tool: its answer has the call, whose input is stored when `run` is called. */
+  callTool(sessionId: string, input: object) {
+    const { info, parts } = this.messages.get(sessionId)!.at(-1)!
+    const part: ToolPart = { type: 'tool', callID: `call_${this.#next()}`, state: { status: 'pending', input: {} } }
+    parts.push(part)
+    const run = () => {
+      part.state = { status: 'running', input }
+    }
+    return { tool: { messageID: info.id, callID: part.callID }, run }
   }
 
   /** The running turn asks its user questions. Returns the id. */

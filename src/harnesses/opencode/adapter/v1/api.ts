@@ -24,6 +24,18 @@ const message = z.object({
 })
 export type V1Message = z.infer<typeof message>['info']
 
+/** A call of a tool in an answer. Its input is not there while the model still writes it. */
+const toolPart = z.object({
+  type: z.literal('tool'),
+  callID: z.string(),
+  state: z.object({ status: z.string(), input: z.record(z.string(), z.unknown()) }),
+})
+const answerParts = z.object({ parts: z.array(z.unknown()) })
+
+/** The call of a tool that a request is about. */
+export const v1ToolCall = z.object({ messageID: z.string(), callID: z.string() })
+export type V1ToolCall = z.infer<typeof v1ToolCall>
+
 const health = z.object({ healthy: z.literal(true), version: z.string() })
 const place = z.object({ directory: z.string() })
 const statuses = z.record(z.string(), z.object({ type: z.string() }))
@@ -79,6 +91,13 @@ export function v1Api(server: ServerAddress) {
     },
     message: async (sessionId: string, id: string, signal: AbortSignal): Promise<V1Message | undefined> =>
       (await getIfThere(messagePath(sessionId, id), message, signal))?.info,
+    /** What a call of a tool was given. Undefined: there is no such call, or its input is not whole yet. */
+    toolInput: async (sessionId: string, { messageID, callID }: V1ToolCall, signal: AbortSignal) => {
+      const answer = await getIfThere(messagePath(sessionId, messageID), answerParts, signal)
+      const calls = answer?.parts.flatMap((one) => toolPart.safeParse(one).data ?? [])
+      const state = calls?.find((one) => one.callID === callID)?.state
+      return state?.status === 'pending' ? undefined : state?.input
+    },
     /** The newest messages, the oldest of them first. */
     messages: async (sessionId: string, signal: AbortSignal): Promise<V1Message[]> => {
       const path = `${messagesPath(sessionId)}?limit=${messagesMax}`

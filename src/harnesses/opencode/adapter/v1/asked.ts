@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Asked, Decision, NoteAsked, UserRequest } from '../../../../bridge/adapter.ts'
+import { sleep, systemClock } from '../../../../lib/clock.ts'
 import { getFrom, sendTo } from '../http/call.ts'
+import { type V1ToolCall, v1ToolCall } from './api.ts'
 import type { V1Server } from './servers.ts'
 
 const permission = z.object({
@@ -10,7 +12,14 @@ const permission = z.object({
   permission: z.string(),
   patterns: z.array(z.string()).default([]),
   metadata: z.record(z.string(), z.unknown()).default({}),
+  tool: v1ToolCall.optional(),
 })
+type Permission = z.infer<typeof permission>
+
+/** The call is asked about before OpenCode has stored what it was given. */
+const inputTries = 5
+const inputRetryMs = 200
+
 const option = z.object({ label: z.string(), description: z.string().optional() })
 const question = z.object({
   id: z.string(),
@@ -34,6 +43,8 @@ interface Waiting {
 interface Found {
   readonly id: string
   readonly request: UserRequest
+  /** The call whose input belongs to the request; absent: the request says all. */
+  readonly call?: V1ToolCall | undefined
   readonly reply: (decision: Decision) => { readonly path: string; readonly body?: object } | undefined
 }
 
@@ -59,23 +70,29 @@ export class ServerAsked implements Disposable {
       this.#list('/permission', permission, signal),
       this.#list('/question', question, signal),
     ])
-    const found = [...permissions.map(permissionOf), ...questions.map(questionOf)]
+    const found = [...permissions.filter(saysMore).map(permissionOf), ...questions.map(questionOf)]
     for (const [id, { ended }] of this.#waiting) {
       if (found.some((one) => one.id === id)) continue
       this.#waiting.delete(id)
       ended.abort('answered_there')
     }
-    for (const one of found) if (!this.#waiting.has(one.id)) await this.#begin(one, signal)
+    const fresh = found.filter(({ id }) => !this.#waiting.has(id))
+    // One whose input is late holds up no other.
+    await Promise.allSettled(fresh.map((one) => this.#begin(one, signal)))
   }
 
-  async #begin({ id, request, reply }: Found, signal: AbortSignal): Promise<void> {
+  async #begin({ id, request, call, reply }: Found, signal: AbortSignal): Promise<void> {
     const { api, directory } = this.#server
+    const input = call ? await this.#inputOf(request.conversationId, call, signal) : {}
+    // Nobody decides on what is not shown: its terminal asks.
+    if (!input) return
     // That of a subagent is asked in the conversation that it works for.
     const parent = (await api.session(request.conversationId, signal))?.parentID
     const ended = new AbortController()
     this.#waiting.set(id, { ended })
     this.#noteAsked({
       ...request,
+      input: { ...request.input, ...input },
       conversationId: parent ?? request.conversationId,
       cwd: directory,
       nonce: `${id}:${randomUUID()}`,
@@ -91,6 +108,16 @@ export class ServerAsked implements Disposable {
     } satisfies Asked)
   }
 
+  /** What a call was given. Undefined: it cannot be read. Errors: the signal aborts. */
+  async #inputOf(sessionId: string, call: V1ToolCall, signal: AbortSignal) {
+    for (let tries = 1; ; tries += 1) {
+      const input = await this.#server.api.toolInput(sessionId, call, signal).catch(() => undefined)
+      signal.throwIfAborted()
+      if (input || tries === inputTries) return input
+      await sleep(systemClock, inputRetryMs, signal)
+    }
+  }
+
   async #list<One>(path: string, form: z.ZodType<One>, signal: AbortSignal): Promise<One[]> {
     const { status, body } = await getFrom(this.#server.api.server, path, signal)
     if (status === 404) return []
@@ -104,11 +131,15 @@ export class ServerAsked implements Disposable {
   }
 }
 
-function permissionOf({ id, sessionID, permission: tool, patterns, metadata }: z.infer<typeof permission>): Found {
+/** False for one that names a tool and nothing of what it is for. */
+const saysMore = ({ metadata, tool }: Permission): boolean => tool !== undefined || Object.keys(metadata).length > 0
+
+function permissionOf({ id, sessionID, permission: name, patterns, metadata, tool: call }: Permission): Found {
   const path = `/permission/${encodeURIComponent(id)}/reply`
   return {
     id,
-    request: { conversationId: sessionID, kind: 'permission', tool, input: { ...metadata, patterns } },
+    request: { conversationId: sessionID, kind: 'permission', tool: name, input: { ...metadata, patterns } },
+    call,
     reply: (decision) => {
       if (decision.answer === 'once') return { path, body: { reply: 'once' } }
       if (decision.answer !== 'deny') return undefined
