@@ -46,7 +46,6 @@ test('what an operator with a name does is on record under it: events, mail, tas
     /name: +anna\n.*scopes: +read, send, work, manage, mint, approve\n/s,
   )
   expect((await run(['thread', mail.threadId], env)).stdout).toContain('from:     anna (@operator)')
-  expect((await run(['task', 'show', task.id], env)).stdout).toMatch(/by: +anna\n/)
   expect((await run(['tail', '--since', '0'], env)).stdout).toMatch(/anna +approval closed/)
   expect((await run(['audit', '--operation', 'approval.decide'], env)).stdout).toMatch(
     new RegExp(`@operator +anna +\\S+ +rest +approval.decide +ok +1 +${approvalId} once ${inputHash}`),
