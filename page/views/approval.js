@@ -1,10 +1,15 @@
 import { call } from '../api.js'
 import { keepDraft, textField, textForm } from '../drafts.js'
 import { exact, line, say, short, when } from '../show.js'
-import { html, nothing } from '../vendor/lit.js'
+import { html, keyed, nothing } from '../vendor/lit.js'
 
 /** Approvals whose denial is being written. */
 const denying = new Set()
+/** Approvals whose input was in sight to its end. */
+const read = new Set()
+
+/** Selects the boxes whose end was not in sight yet. */
+export const unread = '.exact:not([data-read])'
 
 /** What a harness asks its person, exactly, and the answer to it. `guard` keeps an act from what has only just appeared. */
 export function approvalBody(view, { act, may, draw }, { guard, after, more = nothing }) {
@@ -21,11 +26,20 @@ export function approvalBody(view, { act, may, draw }, { guard, after, more = no
       },
     )
   const isQuestion = kind === 'question' && Array.isArray(view.input?.questions)
-  return html`<section class="card asks"><h3>${isQuestion ? `It asks you` : inputTitle(view)}</h3>
+  return keyed(
+    id,
+    html`<section class="card asks" @read=${noteRead}><h3>${isQuestion ? `It asks you` : inputTitle(view)}</h3>
     ${isQuestion ? nothing : exactInput(view)}
     ${reason ? html`<p class="dim">Why, in its own words:</p><div class="quoted">${say(reason)}</div>` : nothing}
     ${state === 'open' ? answerArea() : ending(view)}
-    <p class="dim">${line(harness, 40)} may be answered at its terminal first. Nothing is decided by silence${state === 'open' ? html`: this ends ${when(expiresAt)}` : nothing}.</p></section>`
+    <p class="dim">${line(harness, 40)} may be answered at its terminal first. Nothing is decided by silence${state === 'open' ? html`: this ends ${when(expiresAt)}` : nothing}.</p></section>`,
+  )
+
+  function noteRead({ currentTarget }) {
+    if (currentTarget.querySelector(unread)) return
+    read.add(id)
+    draw()
+  }
 
   function answerArea() {
     if (answers.length === 0)
@@ -42,7 +56,8 @@ export function approvalBody(view, { act, may, draw }, { guard, after, more = no
         html`${deny}${more}`,
       )
     const allow = guard(() => decide(`Allowed once: ${view.tool}.`, { answer: 'once' }))
-    return html`<div class="row"><button class="main" data-key="a" @click=${allow}>Allow once <kbd>a</kbd></button>${deny}${more}</div>`
+    const isRead = read.has(id)
+    return html`<div class="row"><button class="main" data-key="a" ?disabled=${!isRead} @click=${allow}>Allow once <kbd>a</kbd></button>${isRead ? nothing : html`<span>Read to the end first</span>`}${deny}${more}</div>`
   }
 
   function openDeny() {

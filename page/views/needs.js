@@ -5,6 +5,7 @@ import { age, chip, line } from '../show.js'
 import { readSubjects } from '../subjects.js'
 import { counts, countsOf, linesOf, markOf, urgencies } from '../urgency.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
+import { unread } from './approval.js'
 import { concerns, entry, later, readEntry, showAgain } from './entry.js'
 import { gone, readGone } from './gone.js'
 import { searchField, sifted } from './list.js'
@@ -197,6 +198,13 @@ const press = (key, does) => {
   if (button) button[does]()
 }
 
+/** Goes to the first of these that the opened need has. */
+const focusFirst = (...selectors) =>
+  selectors
+    .map((one) => document.querySelector(`.entry ${one}`))
+    .find(Boolean)
+    ?.focus()
+
 /** The keys of this view. An approval is never given by one key: `a` goes to its button. */
 export function keys(data, tools) {
   if (data === null) return {}
@@ -208,17 +216,14 @@ export function keys(data, tools) {
     focusNext = true
     goTo(linkTo('needs', next.id, tools.query))
   }
-  const answer = () =>
-    ['textarea', '[data-key=a]', 'input', '.main', 'summary', 'button']
-      .map((one) => document.querySelector(`.entry ${one}`))
-      .find(Boolean)
-      ?.focus()
+  const answer = () => focusFirst('textarea', '[data-key=a]:enabled', unread, 'input', '.main', 'summary', 'button')
+  const approve = () => focusFirst('[data-key=a]:enabled', unread)
   return {
     j: ['the next need', move(1)],
     k: ['the need before', move(-1)],
     Enter: ['go to the answer', answer],
     r: ['reply: go to the text', () => document.querySelector('.entry textarea, .entry [data-key=r]')?.focus()],
-    a: ['approve: go to the button', () => press('a', 'focus')],
+    a: ['approve: go to the button, or to what is to be read first', approve],
     d: ['deny, with a sentence', () => press('d', 'click')],
     e: ['resolve: mail, a park, a subscription', () => press('e', 'click')],
     z: ['later: put it off', () => press('z', 'click')],

@@ -144,4 +144,56 @@ describe.skipIf(executablePath === undefined)('a person who may approve', () => 
     )
     expect([...faults, ...admin.faults]).toEqual([])
   })
+
+  test('sees what stands behind many blanks, and allows a long input once its end was in sight', async () => {
+    await using desk = await openDesk()
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    const box = page.locator('.entry .exact').first()
+    const allow = page.getByRole('button', { name: 'Allow once' })
+    await desk.ask({ input: { command: `ls -la${'\n'.repeat(301)}rm -rf ~/important${' '.repeat(500)}# all\n\n\n.` } })
+    await box.waitFor()
+    expect(await box.locator('li').allInnerTexts()).toEqual([
+      'ls -la',
+      '⟨300 empty lines⟩',
+      'rm -rf ~/important⟨500 blanks⟩# all',
+      '',
+      '',
+      '.',
+    ])
+    await page.getByText('305 lines').waitFor()
+    expect(await box.locator('li').evaluateAll((rows) => rows.map((row) => row.getAttribute('value')))).toEqual([
+      '1',
+      '2',
+      '302',
+      '303',
+      '304',
+      '305',
+    ])
+    // It fits, so nothing is to be read first.
+    expect(await allow.isEnabled()).toBe(true)
+    await page.waitForTimeout(untilNew)
+    await allow.click()
+    await page.getByText('Allowed once: Bash.').waitFor()
+
+    const { body: long } = await desk.ask({ input: { command: `${'# on\n'.repeat(300)}rm -rf ~/important`, more: 1 } })
+    await page.getByText('Read to the end first').waitFor()
+    expect(await allow.isEnabled()).toBe(false)
+    expect(await violationsIn(page)).toEqual([])
+    await page.waitForTimeout(untilNew)
+    // `a` goes to the box while there is no button to press.
+    await page.keyboard.press('a')
+    expect(await page.evaluate('document.activeElement.className')).toBe('exact')
+    await page.keyboard.press('PageDown')
+    await page.waitForTimeout(300)
+    expect(await allow.isEnabled()).toBe(false)
+    await page.keyboard.press('End')
+    await page.getByText('Read to the end first').waitFor({ state: 'detached' })
+    await page.keyboard.press('a')
+    await page.keyboard.press('Enter')
+    await until(
+      async () => (await desk.read(long.approvalId)).body.state,
+      (state) => state === 'answered',
+    )
+    expect(faults).toEqual([])
+  })
 })
