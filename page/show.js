@@ -37,6 +37,10 @@ export function exact(text) {
     <p class="dim">${counted(text.split('\n').length, 'line')}, ${counted(count, 'character')}, shown whole.</p>`
 }
 
+/** A text exactly as it is, within a line of other words. */
+export const exactWords = (text) =>
+  html`<bdi class="line words" dir="ltr">${linesIn(text).map(({ pieces }, at) => [at > 0 ? '\n' : '', pieces])}</bdi>`
+
 /** The lines of a text as they are shown. Many blank lines in a row are one. */
 function linesIn(text) {
   const lines = text.split('\n')

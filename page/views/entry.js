@@ -1,7 +1,7 @@
 import { call, get, readable } from '../api.js'
 import { choose } from '../dialog.js'
 import { linkTo } from '../router.js'
-import { age, chip, counted, facts, line, plain, say, short, state, when } from '../show.js'
+import { age, chip, counted, exact, facts, line, plain, say, short, state, when } from '../show.js'
 import { readSubjects } from '../subjects.js'
 import { bodyOf, markOf, titleOf } from '../urgency.js'
 import { html, keyed, nothing, repeat } from '../vendor/lit.js'
@@ -75,7 +75,7 @@ export function entry({ line: one, detail }, tools, acts) {
       ? html`<p class="dim">Reading…</p>`
       : detail.error
         ? failed(detail.error, tools)
-        : decision(one, detail, tools, acts)
+        : drawn(one, detail, tools, acts)
   const isMany = isGroup && count > 1
   return keyed(
     one.id,
@@ -86,6 +86,17 @@ export function entry({ line: one, detail }, tools, acts) {
     ${one.snoozedUntil ? html`<p class="row"><span>Put off, ends ${when(one.snoozedUntil)}</span> <button @click=${() => acts.show(one)}>Show it again</button></p>` : nothing}
     ${isMany || needs.length > 0 || isGroup ? body : nothing}</article>`,
   )
+}
+
+/** The body of an entry. One that cannot be drawn is shown as it came, and stops nothing else. */
+function drawn(one, detail, tools, acts) {
+  try {
+    return decision(one, detail, tools, acts)
+  } catch (error) {
+    const after = () => acts.moveOn(one)
+    return html`<p class="failure" role="alert">It has another shape than it should (${line(error.message, 200)}), and is shown as it came.</p>
+      ${detail.approval ? approvalBody(detail.approval, tools, { guard: acts.guard, after, isRaw: true }) : exact(JSON.stringify({ ...one, detail }, null, 2))}`
+  }
 }
 
 const failed = (error, { reload }) =>

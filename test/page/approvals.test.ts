@@ -196,4 +196,54 @@ describe.skipIf(executablePath === undefined)('a person who may approve', () => 
     )
     expect(faults).toEqual([])
   })
+
+  test('sees what has not the shape of a question as it came, denies it, and goes on', async () => {
+    await using desk = await openDesk()
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    const shapes = [
+      { questions: [{ question: 'Which?', options: null }] },
+      { questions: [{ question: 'Which?', options: 'abc' }] },
+      { questions: [{ question: 'Which?', options: [null] }] },
+      { questions: [{ question: 'Which?', options: [{ label: { toString: 1 } }] }] },
+      { questions: [null] },
+      { questions: 'abc' },
+    ]
+    let input: object = {}
+    await page.route('**/v1/approvals/*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), input } })
+    })
+    for (const [at, shape] of shapes.entries()) {
+      input = shape
+      const { body: asked } = await desk.ask({ kind: 'question', tool: 'AskUserQuestion', input: { questions } })
+      await page.locator('.exact', { hasText: asked.approvalId }).waitFor()
+      expect(await page.locator('.entry [data-key=a]').count()).toBe(0)
+      if (at === 0) expect(await violationsIn(page)).toEqual([])
+      await page.locator('.entry').getByRole('button', { name: 'Deny…' }).click()
+      await page.keyboard.press('Control+Enter')
+      await page.getByText('Nothing waits for you.').waitFor()
+      expect((await desk.read(asked.approvalId)).body.decision).toMatchObject({ answer: 'deny' })
+    }
+    await page.getByRole('link', { name: 'Agents' }).click()
+    await page.getByRole('row', { name: '@donna' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('sees the label of an option whole and exact, and is offered none that is too long', async () => {
+    await using desk = await openDesk()
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    const label = `${'safe '.repeat(70)}  and\n\u200bdrop the tables`
+    const input = { questions: [{ question: 'Which?', options: [{ label }, { label: 'x'.repeat(1_001) }] }] }
+    await page.route('**/v1/approvals/*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), input } })
+    })
+    await desk.ask({ kind: 'question', tool: 'AskUserQuestion', input: { questions } })
+    await page.getByText('An option of 1,001 characters is too long to be chosen here.').waitFor()
+    expect(await page.locator('.entry .option bdi').allTextContents()).toEqual([label.replace('\u200b', '⟨U+200B⟩')])
+    expect(await page.locator('.entry .option bdi').innerText()).toContain('safe   and\n⟨U+200B⟩drop')
+    expect(await page.locator('.entry .option input').inputValue()).toBe(label)
+    expect(await isTooWide(page)).toBe(false)
+    expect(faults).toEqual([])
+  })
 })
