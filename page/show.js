@@ -113,6 +113,10 @@ export function say(text, max = shownMax) {
       <p class="said all" dir="auto" tabindex="0"></p></details>`
 }
 
+/** What went wrong, and a button that tries again. */
+export const failed = (error, again) =>
+  html`<div class="failure" role="alert">${say(error)}<button @click=${again}>Try again</button></div>`
+
 /** The texts, data and files of a message or an artifact. */
 export function parts(list = [], max = shownMax) {
   return list.map(({ text, data, url, raw, filename, mediaType }) => {

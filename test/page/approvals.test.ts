@@ -229,6 +229,65 @@ describe.skipIf(executablePath === undefined)('a person who may approve', () => 
     expect(faults).toEqual([])
   })
 
+  test('opens an approval and a question beyond the five of the list by its link, answers it, and finds the rest', async () => {
+    await using desk = await openDesk()
+    const asked: string[] = []
+    for (let n = 1; n <= 8; n++) asked.push((await desk.ask({ input: { command: `step ${n}` } })).body.approvalId)
+    const questionIds: string[] = []
+    for (let n = 1; n <= 6; n++) {
+      const { id } = await desk.gateway.send('donna', `Deploy ${n}`)
+      await desk.gateway.move(desk.donna, id, 'input-required', { message: `Where to, ${n}?` })
+      questionIds.push(id)
+    }
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    const entry = page.locator('.entry')
+    const visit = (id: string) => page.evaluate(`location.hash = '#/needs/${encodeURIComponent(id)}'`)
+    await page.locator('.lines a', { hasText: '3 more of @donna' }).waitFor()
+    expect(await page.locator('.lines [data-kind=approval]:not(.group)').count()).toBe(5)
+
+    // The link of a notification.
+    await visit(asked[7]!)
+    await entry.locator('.exact', { hasText: 'step 8' }).waitFor()
+    await entry.getByRole('heading', { name: 'Bash: step 8' }).waitFor()
+    expect(await violationsIn(page)).toEqual([])
+    await page.waitForTimeout(untilNew)
+    await entry.getByRole('button', { name: 'Allow once' }).click()
+    await page.getByText('Allowed once: Bash.').waitFor()
+    expect((await desk.read(asked[7]!)).body.state).toBe('answered')
+    await visit(asked[7]!)
+    await entry.getByText('allowed once by').waitFor()
+
+    // The line of the rest lists those that have no line of their own.
+    await page.locator('.lines a', { hasText: '2 more of @donna' }).click()
+    await entry.locator('.items li').nth(1).waitFor()
+    expect(await entry.locator('.items summary b').allInnerTexts()).toEqual(['Bash: step 6', 'Bash: step 7'])
+    expect(await page.locator('.lines a[aria-current=true]').innerText()).toContain('2 more of @donna')
+    expect(await violationsIn(page)).toEqual([])
+    await entry.getByRole('link', { name: 'See all of it, and answer' }).click()
+    await entry.locator('.exact', { hasText: 'step 6' }).waitFor()
+    await page.waitForTimeout(untilNew)
+    await page.keyboard.press('d')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Denied: Bash.').waitFor()
+    expect((await desk.read(asked[5]!)).body.decision).toMatchObject({ answer: 'deny' })
+
+    const { body } = await desk.gateway.call('GET', '/v1/needs?agent=@donna')
+    const question = body.needs.find(({ taskId }: { taskId?: string }) => taskId === questionIds[5])
+    await visit(question.id)
+    await entry.getByText('Where to, 6?').first().waitFor()
+    await entry.getByLabel('Your answer').waitFor()
+
+    // Without an answer of the gateway nothing is said of it.
+    await page.route('**/v1/approvals/*', (route) => route.abort())
+    await visit(asked[6]!)
+    await page.locator('.detail').getByRole('alert').waitFor()
+    expect(await page.locator('.detail').innerText()).not.toContain('waits no more')
+    await page.unroute('**/v1/approvals/*')
+    await page.locator('.detail').getByRole('button', { name: 'Try again' }).click()
+    await entry.locator('.exact', { hasText: 'step 7' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
   test('sees the label of an option whole and exact, and is offered none that is too long', async () => {
     await using desk = await openDesk()
     const { page, faults } = await openPage(desk.gateway, desk.anna)
