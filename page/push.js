@@ -1,6 +1,8 @@
-import { call } from './api.js'
+import { call, get, readable } from './api.js'
+import { dropKey } from './key.js'
 
 const worker = '/page/worker.js'
+const patienceMs = 3_000
 
 /** The one script that this page starts beside itself. */
 const scripts = globalThis.trustedTypes?.createPolicy('rouse-worker', { createScriptURL: () => worker })
@@ -31,9 +33,26 @@ export async function startNotices({ publicKey }) {
 }
 
 export async function endNotices({ subscriptionId }) {
-  await (await (await registration())?.pushManager.getSubscription())?.unsubscribe()
+  await unsubscribe()
   return call('DELETE', `/v1/push/subscriptions/${encodeURIComponent(subscriptionId)}`)
 }
+
+/** Signs out by hand. The notices of this device end first; a gateway that does not answer keeps nobody signed in. */
+export async function signOut() {
+  const patience = new Promise((resolve) => setTimeout(resolve, patienceMs, false))
+  const isEnded = await Promise.race([endOwnNotices(), patience]).catch(() => false)
+  // Without the gateway the browser ends them alone: its push service takes no more.
+  if (!isEnded) unsubscribe().catch(() => {})
+  dropKey()
+}
+
+async function endOwnNotices() {
+  const { state, own } = await noticesOf(await readable(get('/v1/push'), null))
+  if (state === 'on') await endNotices(own)
+  return true
+}
+
+const unsubscribe = async () => (await (await registration())?.pushManager.getSubscription())?.unsubscribe()
 
 async function readyRegistration() {
   const found = await registration()
