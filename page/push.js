@@ -7,14 +7,14 @@ const patienceMs = 3_000
 /** The one script that this page starts beside itself. */
 const scripts = globalThis.trustedTypes?.createPolicy('rouse-worker', { createScriptURL: () => worker })
 
-const registration = () => navigator.serviceWorker.getRegistration('/page/')
+const registration = () => navigator.serviceWorker?.getRegistration('/page/')
 
 /** The notices of this device: `off`, `unable`, `denied`, `ready` or `on`, and its subscription at the gateway. */
 export async function noticesOf(push) {
   if (!push?.enabled) return { state: 'off' }
   if (!('serviceWorker' in navigator && 'PushManager' in globalThis)) return { state: 'unable' }
   if (Notification.permission === 'denied') return { state: 'denied' }
-  const subscription = await (await registration())?.pushManager.getSubscription()
+  const subscription = await subscriptionHere()
   const own = subscription && push.subscriptions.find(({ endpoint }) => endpoint === subscription.endpoint)
   return own ? { state: 'on', own } : { state: 'ready' }
 }
@@ -33,8 +33,8 @@ export async function startNotices({ publicKey }) {
 }
 
 export async function endNotices({ subscriptionId }) {
+  await call('DELETE', `/v1/push/subscriptions/${encodeURIComponent(subscriptionId)}`)
   await unsubscribe()
-  return call('DELETE', `/v1/push/subscriptions/${encodeURIComponent(subscriptionId)}`)
 }
 
 /** Signs out by hand. The notices of this device end first; a gateway that does not answer keeps nobody signed in. */
@@ -47,12 +47,14 @@ export async function signOut() {
 }
 
 async function endOwnNotices() {
+  if (!(await subscriptionHere())) return true
   const { state, own } = await noticesOf(await readable(get('/v1/push'), null))
   if (state === 'on') await endNotices(own)
   return true
 }
 
-const unsubscribe = async () => (await (await registration())?.pushManager.getSubscription())?.unsubscribe()
+const subscriptionHere = async () => (await registration())?.pushManager?.getSubscription()
+const unsubscribe = async () => (await subscriptionHere())?.unsubscribe()
 
 async function readyRegistration() {
   const found = await registration()
