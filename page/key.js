@@ -33,8 +33,9 @@ export function keep(given) {
 }
 
 /** Signs out in every tab that has this key, and forgets what was typed here. */
-export function signOut() {
-  if (key === null) return
+export function dropKey() {
+  // It may have been refused meanwhile.
+  if (key === null) return sessionStorage.clear()
   channel.postMessage({ out: key })
   drop(key)
 }

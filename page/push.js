@@ -1,18 +1,20 @@
-import { call } from './api.js'
+import { call, get, readable } from './api.js'
+import { dropKey } from './key.js'
 
 const worker = '/page/worker.js'
+const patienceMs = 3_000
 
 /** The one script that this page starts beside itself. */
 const scripts = globalThis.trustedTypes?.createPolicy('rouse-worker', { createScriptURL: () => worker })
 
-const registration = () => navigator.serviceWorker.getRegistration('/page/')
+const registration = () => navigator.serviceWorker?.getRegistration('/page/')
 
 /** The notices of this device: `off`, `unable`, `denied`, `ready` or `on`, and its subscription at the gateway. */
 export async function noticesOf(push) {
   if (!push?.enabled) return { state: 'off' }
   if (!('serviceWorker' in navigator && 'PushManager' in globalThis)) return { state: 'unable' }
   if (Notification.permission === 'denied') return { state: 'denied' }
-  const subscription = await (await registration())?.pushManager.getSubscription()
+  const subscription = await subscriptionHere()
   const own = subscription && push.subscriptions.find(({ endpoint }) => endpoint === subscription.endpoint)
   return own ? { state: 'on', own } : { state: 'ready' }
 }
@@ -31,9 +33,28 @@ export async function startNotices({ publicKey }) {
 }
 
 export async function endNotices({ subscriptionId }) {
-  await (await (await registration())?.pushManager.getSubscription())?.unsubscribe()
-  return call('DELETE', `/v1/push/subscriptions/${encodeURIComponent(subscriptionId)}`)
+  await call('DELETE', `/v1/push/subscriptions/${encodeURIComponent(subscriptionId)}`)
+  await unsubscribe()
 }
+
+/** Signs out by hand. The notices of this device end first; a gateway that does not answer keeps nobody signed in. */
+export async function signOut() {
+  const patience = new Promise((resolve) => setTimeout(resolve, patienceMs, false))
+  const isEnded = await Promise.race([endOwnNotices(), patience]).catch(() => false)
+  // Without the gateway the browser ends them alone: its push service takes no more.
+  if (!isEnded) unsubscribe().catch(() => {})
+  dropKey()
+}
+
+async function endOwnNotices() {
+  if (!(await subscriptionHere())) return true
+  const { state, own } = await noticesOf(await readable(get('/v1/push'), null))
+  if (state === 'on') await endNotices(own)
+  return true
+}
+
+const subscriptionHere = async () => (await registration())?.pushManager?.getSubscription()
+const unsubscribe = async () => (await subscriptionHere())?.unsubscribe()
 
 async function readyRegistration() {
   const found = await registration()

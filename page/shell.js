@@ -1,4 +1,4 @@
-import { signOut } from './key.js'
+import { signOut } from './push.js'
 import { linkTo } from './router.js'
 import { line, say } from './show.js'
 import { counts } from './urgency.js'

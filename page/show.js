@@ -1,5 +1,5 @@
 import { now } from './clock.js'
-import { html, nothing } from './vendor/lit.js'
+import { html, nothing, ref } from './vendor/lit.js'
 
 /** The longest text that is shown before somebody asks for all of it, in characters. */
 const shownMax = 1_500
@@ -20,22 +20,66 @@ export function plain(text) {
 // Of a command every character counts: joiners, carriage returns and blanks that are no spaces too.
 const inexact = /(?!\n|\t| )(?:\p{C}|\p{Z}|\u2800|\u115f|\u1160|\p{Default_Ignorable_Code_Point})/gu
 
-/** A text exactly as it is, line by line, with every character that does not show itself written out. Nothing is left out. */
+/** More blank lines, or blanks, in a row than these are counted instead of shown: what follows them must not be out of sight. */
+const blankLinesMax = 2
+const blanksMax = 64
+const hidden = new RegExp(`${inexact.source}|[\t ]{${blanksMax + 1},}`, 'gu')
+
+/**
+ * A text exactly as it is, line by line, with every character that does not show itself written out. Nothing is left out. Its box has
+ * `data-read` and sends the event `read` once its end was in sight.
+ */
 export function exact(text) {
-  const lines = text.split('\n')
   const count = [...text].length
-  return html`<ol class="exact" tabindex="0" aria-label="Exact text">${lines.map((one) => html`<li dir="ltr">${spelled(one)}</li>`)}</ol>
-    <p class="dim">${counted(lines.length, 'line')}, ${counted(count, 'character')}, shown whole.</p>`
+  return html`<ol class="exact" tabindex="0" aria-label="Exact text" @scroll=${({ target }) => noteEnd(target)} ${ref(watch)}>${linesIn(
+    text,
+  ).map(({ number, pieces }) => html`<li dir="ltr" value=${number}>${pieces}</li>`)}</ol>
+    <p class="dim">${counted(text.split('\n').length, 'line')}, ${counted(count, 'character')}, shown whole.</p>`
+}
+
+/** A text exactly as it is, within a line of other words. */
+export const exactWords = (text) =>
+  html`<bdi class="line words" dir="ltr">${linesIn(text).map(({ pieces }, at) => [at > 0 ? '\n' : '', pieces])}</bdi>`
+
+/** The lines of a text as they are shown. Many blank lines in a row are one. */
+function linesIn(text) {
+  const lines = text.split('\n')
+  const found = []
+  for (let at = 0, next; at < lines.length; at = next) {
+    next = at
+    while (next < lines.length && lines[next].trim() === '' && !lines[next].match(inexact)) next++
+    const blank = next - at
+    const isFolded = blank > blankLinesMax
+    if (!isFolded) next = at + 1
+    const pieces = isFolded ? html`<mark>⟨${counted(blank, 'empty line')}⟩</mark>` : spelled(lines[at])
+    found.push({ number: at + 1, pieces })
+  }
+  return found
 }
 
 function spelled(one) {
   const pieces = []
   let from = 0
-  for (const { 0: char, index } of one.matchAll(inexact)) {
-    pieces.push(one.slice(from, index), html`<mark>${codePoint(char)}</mark>`)
-    from = index + char.length
+  for (const { 0: found, index } of one.matchAll(hidden)) {
+    const words = found.length > blanksMax ? `⟨${counted(found.length, 'blank')}⟩` : codePoint(found)
+    pieces.push(one.slice(from, index), html`<mark>${words}</mark>`)
+    from = index + found.length
   }
   return [...pieces, one.slice(from)]
+}
+
+const boxes = new ResizeObserver((changes) => {
+  for (const { target } of changes) noteEnd(target)
+})
+const watch = (box) => box && boxes.observe(box)
+
+/** A box that does not scroll shows its end at once. One that is not shown has no height. */
+function noteEnd(box) {
+  const { scrollTop, clientHeight, scrollHeight, dataset } = box
+  if (clientHeight === 0 || 'read' in dataset || scrollTop + clientHeight < scrollHeight - 2) return
+  dataset.read = ''
+  boxes.unobserve(box)
+  box.dispatchEvent(new Event('read', { bubbles: true }))
 }
 
 const codePoint = (char) => `⟨U+${char.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`
@@ -68,6 +112,10 @@ export function say(text, max = shownMax) {
     <details @toggle=${all}><summary>All ${whole.length.toLocaleString('en')} characters</summary>
       <p class="said all" dir="auto" tabindex="0"></p></details>`
 }
+
+/** What went wrong, and a button that tries again. */
+export const failed = (error, again) =>
+  html`<div class="failure" role="alert">${say(error)}<button @click=${again}>Try again</button></div>`
 
 /** The texts, data and files of a message or an artifact. */
 export function parts(list = [], max = shownMax) {

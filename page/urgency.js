@@ -71,7 +71,8 @@ export function linesOf({ needs, groups }) {
 /** The id of a line that stands for all of an agent and kind. */
 const nameOf = ({ kind, agent }) => `${kind}:${agent}`
 
-function lineOf(need) {
+/** A need as a line of its own. */
+export function lineOf(need) {
   const { id, kind, agent, since, urgency, snoozedUntil } = need
   const title = titleOf(need)
   const rest = bodyOf(need.approvalId ? plain(need.text).replace('\n', ': ') : plain(need.text), title).slice(0, 200)
@@ -91,7 +92,7 @@ function groupLine(group, needs) {
   }
 }
 
-/** What is not listed of an agent and kind: the list has five. */
+/** The needs of an agent and kind beyond the list, which has five. `listed`: the ids of those. */
 function restLine(group, needs) {
   const count = group.count - needs.length
   return {
@@ -100,6 +101,7 @@ function restLine(group, needs) {
     title: `${counts({ ...group, count })} more of ${group.agent}`,
     note: '',
     needs: [],
+    listed: needs.map(({ id }) => id),
     isGroup: true,
   }
 }

@@ -7,7 +7,8 @@ import { build } from 'esbuild'
 const exported = `export { html, svg, nothing, render } from 'lit-html'
 export { repeat } from 'lit-html/directives/repeat.js'
 export { live } from 'lit-html/directives/live.js'
-export { keyed } from 'lit-html/directives/keyed.js'`
+export { keyed } from 'lit-html/directives/keyed.js'
+export { ref } from 'lit-html/directives/ref.js'`
 
 /** Returns the text of page/vendor/lit.js. */
 export async function vendored() {

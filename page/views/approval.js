@@ -1,13 +1,21 @@
 import { call } from '../api.js'
 import { keepDraft, textField, textForm } from '../drafts.js'
-import { exact, line, say, short, when } from '../show.js'
-import { html, nothing } from '../vendor/lit.js'
+import { exact, exactWords, line, say, short, when } from '../show.js'
+import { html, keyed, nothing } from '../vendor/lit.js'
 
 /** Approvals whose denial is being written. */
 const denying = new Set()
+/** Approvals whose input was in sight to its end. */
+const read = new Set()
 
-/** What a harness asks its person, exactly, and the answer to it. `guard` keeps an act from what has only just appeared. */
-export function approvalBody(view, { act, may, draw }, { guard, after, more = nothing }) {
+/** Selects the boxes whose end was not in sight yet. */
+export const unread = '.exact:not([data-read])'
+
+/**
+ * What a harness asks its person, exactly, and the answer to it. `guard` keeps an act from what has only just appeared. `isRaw`: all of it as
+ * JSON, which may be denied and no more. Throws for questions that have not the shape of questions.
+ */
+export function approvalBody(view, { act, may, draw }, { guard, after, more = nothing, isRaw = false }) {
   const { approvalId: id, kind, state, answers, reason, inputHash, expiresAt, harness } = view
   const decide = (words, body) =>
     act(
@@ -20,12 +28,21 @@ export function approvalBody(view, { act, may, draw }, { guard, after, more = no
         },
       },
     )
-  const isQuestion = kind === 'question' && Array.isArray(view.input?.questions)
-  return html`<section class="card asks"><h3>${isQuestion ? `It asks you` : inputTitle(view)}</h3>
-    ${isQuestion ? nothing : exactInput(view)}
+  const isQuestion = !isRaw && kind === 'question' && view.input !== null
+  return keyed(
+    id,
+    html`<section class="card asks" @read=${noteRead}><h3>${isQuestion ? 'It asks you' : isRaw ? 'It asks this' : inputTitle(view)}</h3>
+    ${isQuestion ? nothing : isRaw ? exact(JSON.stringify(view, null, 2)) : exactInput(view)}
     ${reason ? html`<p class="dim">Why, in its own words:</p><div class="quoted">${say(reason)}</div>` : nothing}
     ${state === 'open' ? answerArea() : ending(view)}
-    <p class="dim">${line(harness, 40)} may be answered at its terminal first. Nothing is decided by silence${state === 'open' ? html`: this ends ${when(expiresAt)}` : nothing}.</p></section>`
+    <p class="dim">${line(harness, 40)} may be answered at its terminal first. Nothing is decided by silence${state === 'open' ? html`: this ends ${when(expiresAt)}` : nothing}.</p></section>`,
+  )
+
+  function noteRead({ currentTarget }) {
+    if (currentTarget.querySelector(unread)) return
+    read.add(id)
+    draw()
+  }
 
   function answerArea() {
     if (answers.length === 0)
@@ -34,6 +51,7 @@ export function approvalBody(view, { act, may, draw }, { guard, after, more = no
       return html`${isQuestion ? questionTexts(view) : nothing}<p class="failure">This key may not decide. A key that may has the name of its person: <code>rouse operator key add anna --approve</code></p><div class="row">${more}</div>`
     if (denying.has(id)) return denyForm()
     const deny = html`<button type="button" data-key="d" @click=${openDeny}>Deny… <kbd>d</kbd></button>`
+    if (isRaw) return html`<div class="row">${deny}${more}</div>`
     if (isQuestion)
       return questionForm(
         view,
@@ -42,7 +60,8 @@ export function approvalBody(view, { act, may, draw }, { guard, after, more = no
         html`${deny}${more}`,
       )
     const allow = guard(() => decide(`Allowed once: ${view.tool}.`, { answer: 'once' }))
-    return html`<div class="row"><button class="main" data-key="a" @click=${allow}>Allow once <kbd>a</kbd></button>${deny}${more}</div>`
+    const isRead = read.has(id)
+    return html`<div class="row"><button class="main" data-key="a" ?disabled=${!isRead} @click=${allow}>Allow once <kbd>a</kbd></button>${isRead ? nothing : html`<span>Read to the end first</span>`}${deny}${more}</div>`
   }
 
   function openDeny() {
@@ -88,6 +107,14 @@ function exactInput({ input, inputSize }) {
 
 const questionTexts = ({ input }) => input.questions.map(({ question }) => say(question))
 
+const labelMax = 1_000
+
+/** The options of a question. Throws for a label that is no text. */
+function optionsOf({ options = [] }) {
+  if (!options.every(({ label }) => typeof label === 'string')) throw new TypeError('An option has no label.')
+  return options
+}
+
 /** Options are radio buttons, or checkboxes where several may hold; a text of one's own goes with them. */
 function questionForm({ approvalId: id, input }, send, guard, more) {
   const { questions } = input
@@ -107,18 +134,20 @@ function questionForm({ approvalId: id, input }, send, guard, more) {
   }
   return html`<form class="answer" @submit=${entered}>${questions.map(
     (
-      { question, header, multiSelect, options = [] },
+      { question, header, multiSelect, ...asked },
       at,
     ) => html`<fieldset><legend>${header ? html`<span class="dim">${line(header, 60)}</span> ` : nothing}${line(question, 2_000)}</legend>
-      ${options.map(
-        ({
-          label,
-          description,
-        }) => html`<label class="option"><input type=${multiSelect ? 'checkbox' : 'radio'} name="q${at}" value=${label}>
-        <span>${line(label, 300)} ${description ? html`<span class="dim">${line(description, 500)}</span>` : nothing}</span></label>`,
-      )}
-      ${textField({ id: `${id} ${at}`, label: options.length > 0 ? 'Or in your words' : 'Your answer', name: `own${at}`, rows: 1, max: 2_000, isRequired: false })}</fieldset>`,
+      ${optionsOf(asked).map((option) => optionField(option, { type: multiSelect ? 'checkbox' : 'radio', name: `q${at}` }))}
+      ${textField({ id: `${id} ${at}`, label: asked.options?.length > 0 ? 'Or in your words' : 'Your answer', name: `own${at}`, rows: 1, max: 2_000, isRequired: false })}</fieldset>`,
   )}<div class="row"><button class="main" data-key="a">Send the answer <kbd>a</kbd></button>${more}</div></form>`
+}
+
+function optionField({ label, description }, { type, name }) {
+  const more = description ? html` <span class="dim">${line(description, 500)}</span>` : nothing
+  if (label.length > labelMax)
+    return html`<p class="dim">An option of ${label.length.toLocaleString('en')} characters is too long to be chosen here.${more}</p>`
+  return html`<label class="option"><input type=${type} name=${name} value=${label}>
+    <span>${exactWords(label)}${more}</span></label>`
 }
 
 const endings = {

@@ -1,7 +1,7 @@
 import { call, get, readable } from '../api.js'
 import { choose } from '../dialog.js'
 import { linkTo } from '../router.js'
-import { age, chip, counted, facts, line, plain, say, short, state, when } from '../show.js'
+import { age, chip, counted, exact, facts, failed, line, plain, say, short, state, when } from '../show.js'
 import { readSubjects } from '../subjects.js'
 import { bodyOf, markOf, titleOf } from '../urgency.js'
 import { html, keyed, nothing, repeat } from '../vendor/lit.js'
@@ -16,8 +16,10 @@ const groupMax = 20
 const subscriptionKinds = ['degraded', 'failing', 'retrying']
 
 /** What is read of each kind of need when it is opened. */
-export async function readEntry({ kind, agent, needs: [need], isGroup }, shown = groupMax) {
-  if (isGroup || kind === 'mail' || kind === 'late') return readGroup({ kind, agent }, shown)
+export async function readEntry(one, shown = groupMax) {
+  const { kind, agent, isGroup } = one
+  const [need] = one.needs
+  if (isGroup || kind === 'mail' || kind === 'late') return readGroup(one, shown)
   if (need.approvalId) {
     const [approval, work] = await Promise.all([
       get(`/v1/approvals/${encodeURIComponent(need.approvalId)}`),
@@ -38,17 +40,19 @@ export async function readEntry({ kind, agent, needs: [need], isGroup }, shown =
   return readRecovery(agent)
 }
 
-async function readGroup({ kind, agent }, limit) {
-  const { needs, isCut } = await readNeedsOf({ kind, agent }, limit)
+async function readGroup(one, limit) {
+  const { kind, agent } = one
+  const { needs, isCut } = await readNeedsOf(one, limit)
   await readSubjects(needs.map(({ taskId }) => taskId))
   const { recovery } = kind === 'late' ? await readRecovery(agent) : {}
   return { needs: needs.filter(({ snoozedUntil }) => !snoozedUntil), isCut, recovery }
 }
 
-/** The needs of an agent and kind; those of the project have no agent. */
-async function readNeedsOf({ kind, agent }, limit) {
-  const { needs, nextPageToken } = await get('/v1/needs', { kind, agent, limit })
-  return { needs: needs.filter((need) => need.agent === agent), isCut: Boolean(nextPageToken) }
+/** The needs of an agent and kind that have no line of their own; those of the project have no agent. */
+async function readNeedsOf({ kind, agent, listed = [] }, limit) {
+  const { needs, nextPageToken } = await get('/v1/needs', { kind, agent, limit: limit + listed.length })
+  const rest = needs.filter((need) => need.agent === agent && !listed.includes(need.id))
+  return { needs: rest, isCut: Boolean(nextPageToken) }
 }
 
 async function readRecovery(agent) {
@@ -60,10 +64,12 @@ async function readRecovery(agent) {
 /** True for an event that may change what is shown of a need. */
 export function concerns({ type, taskId, data }, { kind, agent, needs: [need] }) {
   if (need?.approvalId) return data.approvalId === need.approvalId
+  if (kind === 'approval' && !need) return data.approvalId !== undefined
   if (kind === 'mail') return type.startsWith('message.')
-  if (kind === 'late') return type.startsWith('task.') && [agent, undefined].includes(data.assignee)
+  if (kind === 'late' || (!need && !subscriptionKinds.includes(kind)))
+    return type.startsWith('task.') && [agent, undefined].includes(data.assignee)
   if (need?.taskId) return taskId === need.taskId
-  if (need?.subscriptionId) return type.startsWith('subscription.') || type.startsWith('wake.')
+  if (subscriptionKinds.includes(kind)) return type.startsWith('subscription.') || type.startsWith('wake.')
   return type.startsWith('recovery.') || type.startsWith('gate.')
 }
 
@@ -74,8 +80,8 @@ export function entry({ line: one, detail }, tools, acts) {
     detail === null
       ? html`<p class="dim">Reading…</p>`
       : detail.error
-        ? failed(detail.error, tools)
-        : decision(one, detail, tools, acts)
+        ? failed(detail.error, tools.reload)
+        : drawn(one, detail, tools, acts)
   const isMany = isGroup && count > 1
   return keyed(
     one.id,
@@ -88,8 +94,16 @@ export function entry({ line: one, detail }, tools, acts) {
   )
 }
 
-const failed = (error, { reload }) =>
-  html`<div class="failure" role="alert">${say(error)}<button @click=${reload}>Try again</button></div>`
+/** The body of an entry. One that cannot be drawn is shown as it came, and stops nothing else. */
+function drawn(one, detail, tools, acts) {
+  try {
+    return decision(one, detail, tools, acts)
+  } catch (error) {
+    const after = () => acts.moveOn(one)
+    return html`<p class="failure" role="alert">It has another shape than it should (${line(error.message, 200)}), and is shown as it came.</p>
+      ${detail.approval ? approvalBody(detail.approval, tools, { guard: acts.guard, after, isRaw: true }) : exact(JSON.stringify({ ...one, detail }, null, 2))}`
+  }
+}
 
 function factsOf({ agent, since, needs: [need], isGroup }, detail) {
   if (detail?.approval) return approvalFacts(detail.approval)
@@ -209,6 +223,8 @@ function itemBody(need, tools, acts, group, all) {
     const resolve = acts.guard(() => act(`Resolved: ${plain(title).slice(0, 80)}.`, () => resolveMail(need), { after }))
     return answerMail({ ...need, text, isCut: need.text.length >= 2_000 }, tools, { after, resolve })
   }
+  if (need.approvalId)
+    return html`${say(need.text)}<div class="row"><a class="button main" href=${linkTo('needs', need.id)}>See all of it, and answer</a></div>`
   if (kind !== 'late') return html`${need.taskId ? answerTask(need, tools, { after }) : say(need.text)}`
   return html`${say(text)}<p class="dim"><a href=${linkTo('tasks', taskId)}>Task ${short(taskId)}</a> from ${line(originator, 60)}</p>
     <div class="row">${may('manage') ? html`<button class="main" @click=${() => wakeAgain({ ...need, agent: group.agent }, act)}>Wake it again</button>` : nothing}

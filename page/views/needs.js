@@ -3,10 +3,11 @@ import { note } from '../dialog.js'
 import { goTo, linkTo, sift } from '../router.js'
 import { age, chip, line } from '../show.js'
 import { readSubjects } from '../subjects.js'
-import { counts, countsOf, linesOf, markOf, urgencies } from '../urgency.js'
+import { counts, countsOf, lineOf, linesOf, markOf, urgencies } from '../urgency.js'
 import { html, nothing, repeat } from '../vendor/lit.js'
+import { unread } from './approval.js'
 import { concerns, entry, later, readEntry, showAgain } from './entry.js'
-import { gone, readGone } from './gone.js'
+import { gone, readGone, readUnlisted } from './gone.js'
 import { searchField, sifted } from './list.js'
 
 /** A list and the opened need beside it: its own scrolling, its own headings. */
@@ -52,7 +53,11 @@ export async function load(tools) {
   return { lines, counts: countsOf(answer), isCut: answer.nextPageToken !== '' }
 }
 
-const isAt = (id) => (one) => one.id === id || one.name === id || one.needs.some((need) => need.id === id)
+/** The line of an id: its own, that of all of an agent that has it, or the one that is left of those. */
+const lineAt = (lines, id) =>
+  lines.find((one) => one.id === id) ??
+  lines.find(({ needs }) => needs.some((need) => need.id === id)) ??
+  lines.find(({ name }) => name === id)
 
 /** Reads what is open. Of two readings at once the later one may end first, so each of them is drawn when it is there. */
 async function open(lines, { draw }) {
@@ -61,14 +66,8 @@ async function open(lines, { draw }) {
     return
   }
   const id = openId
-  const one = lines.find(isAt(id))
-  if (!one) {
-    const title = opened?.id === id ? opened.title : undefined
-    if (opened?.id === id && !opened.line) return
-    const detail = await readGone(id).catch(() => ({}))
-    if (openId === id) opened = { id, title, line: null, detail }
-    return
-  }
+  const one = lineAt(lines, id) ?? (await unlistedLine(id))
+  if (!one || openId !== id) return
   const isSame = opened?.id === id
   if (!isSame && one.isGroup && one.id !== id) openItems.set(one.id, id)
   if (isSame && opened.line && !isTouched && !opened.detail?.error) {
@@ -82,11 +81,26 @@ async function open(lines, { draw }) {
   draw()
 }
 
+/** The line of a need beyond the list. Of one that waits no more it is opened what became of it, which stays so. */
+async function unlistedLine(id) {
+  const before = opened?.id === id ? opened : undefined
+  if (before && !before.line && !before.detail.error) return undefined
+  try {
+    const need = await readUnlisted(id)
+    if (need) return lineOf(need)
+    const detail = await readGone(id)
+    if (openId === id) opened = { id, title: before?.title, line: null, detail }
+  } catch (error) {
+    if (openId === id && !before?.line) opened = { id, line: null, detail: { error: error.message } }
+  }
+  return undefined
+}
+
 /** What is open at an id: as it was read, or at first its line alone, so that no key finds the one before. */
 function atPlace({ lines }, id) {
   if (id === null || opened?.id === id) return id === null ? null : opened
-  const one = lines.find(isAt(id))
-  return { id, line: one ?? null, title: one?.title, detail: one ? null : {} }
+  const one = lineAt(lines, id)
+  return { id, line: one ?? null, title: one?.title, detail: null }
 }
 
 export function view(data, tools) {
@@ -95,6 +109,7 @@ export function view(data, tools) {
   const ready = at === null || at.detail === null ? null : at.id
   if (shownNow.id !== ready) shownNow = { id: ready, at: performance.now() }
   const acts = actsOf(data, tools)
+  const here = at === null ? undefined : lineAt(lines, at.id)
   const { show = '', q = '' } = tools.query
   const shown = visible(lines, tools.query)
   const off = lines.filter(({ snoozedUntil }) => snoozedUntil)
@@ -110,13 +125,13 @@ export function view(data, tools) {
           words,
           totals[name],
           shown.filter(({ urgency }) => urgency === name),
-          at,
+          here,
           tools,
         ),
       )}
       ${isEmpty ? html`<p class="empty">Nothing waits for you.${lines.length > 0 ? ' Some was put off.' : ' Questions of tasks, approvals, failing wakes, limits and mail appear here.'}</p>` : shown.length === 0 ? html`<p class="empty">Nothing here. <button @click=${() => sift({ q: undefined, show: undefined })}>Show all</button></p>` : nothing}
       ${isCut ? html`<p class="empty">More wait than are listed here: these are the most urgent.</p>` : nothing}
-      ${off.length > 0 ? html`<details class="off" ?open=${off.some(isAt(at?.id))}><summary>Put off: ${off.length}</summary>${linesList(off, at, tools)}</details>` : nothing}
+      ${off.length > 0 ? html`<details class="off" ?open=${off.includes(here)}><summary>Put off: ${off.length}</summary>${linesList(off, here, tools)}</details>` : nothing}
       <p class="foot dim"><kbd>j</kbd> <kbd>k</kbd> move <kbd>Enter</kbd> answer <kbd>z</kbd> later <kbd>/</kbd> search <kbd>?</kbd> all keys</p></section>
     <section class="detail" aria-label="Opened need">${at === null ? (isEmpty ? nothing : html`<p class="empty">Choose a need.</p>`) : at.line ? entry(at, tools, acts) : gone(at, tools)}</section>`
 }
@@ -127,16 +142,16 @@ const visible = (lines, { show = '', q = '' }) =>
       !one.snoozedUntil && (show === '' || one.urgency === show) && sifted(q, one.title, one.note, one.agent, one.kind),
   )
 
-function section(words, total, some, at, tools) {
+function section(words, total, some, here, tools) {
   if (some.length === 0) return nothing
-  return html`<section aria-label=${words}><h2>${words} <span class="dim">${counts(total)}</span></h2>${linesList(some, at, tools)}</section>`
+  return html`<section aria-label=${words}><h2>${words} <span class="dim">${counts(total)}</span></h2>${linesList(some, here, tools)}</section>`
 }
 
-const linesList = (some, at, { query }) =>
+const linesList = (some, here, { query }) =>
   html`<ul class="lines">${repeat(
     some,
     ({ id }) => id,
-    (one) => row(one, at !== null && isAt(at.id)(one), query),
+    (one) => row(one, one === here, query),
   )}</ul>`
 
 function row({ id, kind, title, note, since, isGroup }, isOpen, query) {
@@ -197,28 +212,32 @@ const press = (key, does) => {
   if (button) button[does]()
 }
 
+/** Goes to the first of these that the opened need has. */
+const focusFirst = (...selectors) =>
+  selectors
+    .map((one) => document.querySelector(`.entry ${one}`))
+    .find(Boolean)
+    ?.focus()
+
 /** The keys of this view. An approval is never given by one key: `a` goes to its button. */
 export function keys(data, tools) {
   if (data === null) return {}
   const move = (step) => () => {
     const all = visible(data.lines, tools.query)
-    const at = all.findIndex(isAt(tools.id ?? openId))
+    const at = all.indexOf(lineAt(all, tools.id ?? openId))
     const next = all[at === -1 ? 0 : Math.min(all.length - 1, Math.max(0, at + step))]
-    if (!next || isAt(tools.id ?? openId)(next)) return
+    if (!next || next === all[at]) return
     focusNext = true
     goTo(linkTo('needs', next.id, tools.query))
   }
-  const answer = () =>
-    ['textarea', '[data-key=a]', 'input', '.main', 'summary', 'button']
-      .map((one) => document.querySelector(`.entry ${one}`))
-      .find(Boolean)
-      ?.focus()
+  const answer = () => focusFirst('textarea', '[data-key=a]:enabled', unread, 'input', '.main', 'summary', 'button')
+  const approve = () => focusFirst('[data-key=a]:enabled', unread)
   return {
     j: ['the next need', move(1)],
     k: ['the need before', move(-1)],
     Enter: ['go to the answer', answer],
     r: ['reply: go to the text', () => document.querySelector('.entry textarea, .entry [data-key=r]')?.focus()],
-    a: ['approve: go to the button', () => press('a', 'focus')],
+    a: ['approve: go to the button, or to what is to be read first', approve],
     d: ['deny, with a sentence', () => press('d', 'click')],
     e: ['resolve: mail, a park, a subscription', () => press('e', 'click')],
     z: ['later: put it off', () => press('z', 'click')],

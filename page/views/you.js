@@ -1,6 +1,5 @@
 import { get, readable } from '../api.js'
-import { signOut } from '../key.js'
-import { endNotices, noticesOf, startNotices } from '../push.js'
+import { endNotices, noticesOf, signOut, startNotices } from '../push.js'
 import { morePages, nameOf } from '../shell.js'
 import { age, line, when } from '../show.js'
 import { html, nothing } from '../vendor/lit.js'

@@ -144,4 +144,165 @@ describe.skipIf(executablePath === undefined)('a person who may approve', () => 
     )
     expect([...faults, ...admin.faults]).toEqual([])
   })
+
+  test('sees what stands behind many blanks, and allows a long input once its end was in sight', async () => {
+    await using desk = await openDesk()
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    const box = page.locator('.entry .exact').first()
+    const allow = page.getByRole('button', { name: 'Allow once' })
+    await desk.ask({ input: { command: `ls -la${'\n'.repeat(301)}rm -rf ~/important${' '.repeat(500)}# all\n\n\n.` } })
+    await box.waitFor()
+    expect(await box.locator('li').allInnerTexts()).toEqual([
+      'ls -la',
+      '⟨300 empty lines⟩',
+      'rm -rf ~/important⟨500 blanks⟩# all',
+      '',
+      '',
+      '.',
+    ])
+    await page.getByText('305 lines').waitFor()
+    expect(await box.locator('li').evaluateAll((rows) => rows.map((row) => row.getAttribute('value')))).toEqual([
+      '1',
+      '2',
+      '302',
+      '303',
+      '304',
+      '305',
+    ])
+    // It fits, so nothing is to be read first.
+    expect(await allow.isEnabled()).toBe(true)
+    await page.waitForTimeout(untilNew)
+    await allow.click()
+    await page.getByText('Allowed once: Bash.').waitFor()
+
+    const { body: long } = await desk.ask({ input: { command: `${'# on\n'.repeat(300)}rm -rf ~/important`, more: 1 } })
+    await page.getByText('Read to the end first').waitFor()
+    expect(await allow.isEnabled()).toBe(false)
+    expect(await violationsIn(page)).toEqual([])
+    await page.waitForTimeout(untilNew)
+    // `a` goes to the box while there is no button to press.
+    await page.keyboard.press('a')
+    expect(await page.evaluate('document.activeElement.className')).toBe('exact')
+    await page.keyboard.press('PageDown')
+    await page.waitForTimeout(300)
+    expect(await allow.isEnabled()).toBe(false)
+    await page.keyboard.press('End')
+    await page.getByText('Read to the end first').waitFor({ state: 'detached' })
+    await page.keyboard.press('a')
+    await page.keyboard.press('Enter')
+    await until(
+      async () => (await desk.read(long.approvalId)).body.state,
+      (state) => state === 'answered',
+    )
+    expect(faults).toEqual([])
+  })
+
+  test('sees what has not the shape of a question as it came, denies it, and goes on', async () => {
+    await using desk = await openDesk()
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    const shapes = [
+      { questions: [{ question: 'Which?', options: null }] },
+      { questions: [{ question: 'Which?', options: 'abc' }] },
+      { questions: [{ question: 'Which?', options: [null] }] },
+      { questions: [{ question: 'Which?', options: [{ label: { toString: 1 } }] }] },
+      { questions: [null] },
+      { questions: 'abc' },
+    ]
+    let input: object = {}
+    await page.route('**/v1/approvals/*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), input } })
+    })
+    for (const [at, shape] of shapes.entries()) {
+      input = shape
+      const { body: asked } = await desk.ask({ kind: 'question', tool: 'AskUserQuestion', input: { questions } })
+      await page.locator('.exact', { hasText: asked.approvalId }).waitFor()
+      expect(await page.locator('.entry [data-key=a]').count()).toBe(0)
+      if (at === 0) expect(await violationsIn(page)).toEqual([])
+      await page.locator('.entry').getByRole('button', { name: 'Deny…' }).click()
+      await page.keyboard.press('Control+Enter')
+      await page.getByText('Nothing waits for you.').waitFor()
+      expect((await desk.read(asked.approvalId)).body.decision).toMatchObject({ answer: 'deny' })
+    }
+    await page.getByRole('link', { name: 'Agents' }).click()
+    await page.getByRole('row', { name: '@donna' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('opens an approval and a question beyond the five of the list by its link, answers it, and finds the rest', async () => {
+    await using desk = await openDesk()
+    const asked: string[] = []
+    for (let n = 1; n <= 8; n++) asked.push((await desk.ask({ input: { command: `step ${n}` } })).body.approvalId)
+    const questionIds: string[] = []
+    for (let n = 1; n <= 6; n++) {
+      const { id } = await desk.gateway.send('donna', `Deploy ${n}`)
+      await desk.gateway.move(desk.donna, id, 'input-required', { message: `Where to, ${n}?` })
+      questionIds.push(id)
+    }
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    const entry = page.locator('.entry')
+    const visit = (id: string) => page.evaluate(`location.hash = '#/needs/${encodeURIComponent(id)}'`)
+    await page.locator('.lines a', { hasText: '3 more of @donna' }).waitFor()
+    expect(await page.locator('.lines [data-kind=approval]:not(.group)').count()).toBe(5)
+
+    // The link of a notification.
+    await visit(asked[7]!)
+    await entry.locator('.exact', { hasText: 'step 8' }).waitFor()
+    await entry.getByRole('heading', { name: 'Bash: step 8' }).waitFor()
+    expect(await violationsIn(page)).toEqual([])
+    await page.waitForTimeout(untilNew)
+    await entry.getByRole('button', { name: 'Allow once' }).click()
+    await page.getByText('Allowed once: Bash.').waitFor()
+    expect((await desk.read(asked[7]!)).body.state).toBe('answered')
+    await visit(asked[7]!)
+    await entry.getByText('allowed once by').waitFor()
+
+    // The line of the rest lists those that have no line of their own.
+    await page.locator('.lines a', { hasText: '2 more of @donna' }).click()
+    await entry.locator('.items li').nth(1).waitFor()
+    expect(await entry.locator('.items summary b').allInnerTexts()).toEqual(['Bash: step 6', 'Bash: step 7'])
+    expect(await page.locator('.lines a[aria-current=true]').innerText()).toContain('2 more of @donna')
+    expect(await violationsIn(page)).toEqual([])
+    await entry.getByRole('link', { name: 'See all of it, and answer' }).click()
+    await entry.locator('.exact', { hasText: 'step 6' }).waitFor()
+    await page.waitForTimeout(untilNew)
+    await page.keyboard.press('d')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('Denied: Bash.').waitFor()
+    expect((await desk.read(asked[5]!)).body.decision).toMatchObject({ answer: 'deny' })
+
+    const { body } = await desk.gateway.call('GET', '/v1/needs?agent=@donna')
+    const question = body.needs.find(({ taskId }: { taskId?: string }) => taskId === questionIds[5])
+    await visit(question.id)
+    await entry.getByText('Where to, 6?').first().waitFor()
+    await entry.getByLabel('Your answer').waitFor()
+
+    // Without an answer of the gateway nothing is said of it.
+    await page.route('**/v1/approvals/*', (route) => route.abort())
+    await visit(asked[6]!)
+    await page.locator('.detail').getByRole('alert').waitFor()
+    expect(await page.locator('.detail').innerText()).not.toContain('waits no more')
+    await page.unroute('**/v1/approvals/*')
+    await page.locator('.detail').getByRole('button', { name: 'Try again' }).click()
+    await entry.locator('.exact', { hasText: 'step 7' }).waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test('sees the label of an option whole and exact, and is offered none that is too long', async () => {
+    await using desk = await openDesk()
+    const { page, faults } = await openPage(desk.gateway, desk.anna)
+    const label = `${'safe '.repeat(70)}  and\n\u200bdrop the tables`
+    const input = { questions: [{ question: 'Which?', options: [{ label }, { label: 'x'.repeat(1_001) }] }] }
+    await page.route('**/v1/approvals/*', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), input } })
+    })
+    await desk.ask({ kind: 'question', tool: 'AskUserQuestion', input: { questions } })
+    await page.getByText('An option of 1,001 characters is too long to be chosen here.').waitFor()
+    expect(await page.locator('.entry .option bdi').allTextContents()).toEqual([label.replace('\u200b', '⟨U+200B⟩')])
+    expect(await page.locator('.entry .option bdi').innerText()).toContain('safe   and\n⟨U+200B⟩drop')
+    expect(await page.locator('.entry .option input').inputValue()).toBe(label)
+    expect(await isTooWide(page)).toBe(false)
+    expect(faults).toEqual([])
+  })
 })

@@ -51,6 +51,7 @@ describe.skipIf(executablePath === undefined)('what a person has typed', () => {
     // It is nobody else's: who signs out, or signs in as another, leaves nothing.
     await page.evaluate(`location.hash = '#/you'`)
     await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Key of an agent or an operator').waitFor()
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
     expect(faults).toEqual([])
   })

@@ -59,10 +59,38 @@ describe.skipIf(executablePath === undefined)('the notifications of a device', (
     )
     await page.getByText('It waits no more').first().waitFor()
 
+    const kept = `navigator.serviceWorker.getRegistration('/page/').then((one) => one.pushManager.getSubscription()).then(Boolean)`
     await page.evaluate(`location.hash = '#/you'`)
     await page.getByRole('button', { name: 'Stop notifications on this device' }).click()
     await page.getByRole('button', { name: 'Notify me on this device' }).waitFor()
-    expect((await gateway.call('GET', '/v1/push')).body.subscriptions).toEqual([])
+    const subscriptions = async () => (await gateway.call('GET', '/v1/push')).body.subscriptions
+    expect(await subscriptions()).toEqual([])
+
+    // Signing out ends them too.
+    await page.getByRole('button', { name: 'Notify me on this device' }).click()
+    await page.getByRole('button', { name: 'Stop notifications on this device' }).waitFor()
+    expect(await subscriptions()).toMatchObject([{ endpoint: device.endpoint }])
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Key of an agent or an operator').waitFor()
+    expect(await subscriptions()).toEqual([])
+    expect(await page.evaluate(kept)).toBe(false)
+
+    // A gateway that refuses, or does not answer, keeps nobody signed in, and the browser takes no more.
+    for (const isSilent of [false, true]) {
+      await page.getByLabel('Key of an agent or an operator').fill(gateway.adminKey)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('button', { name: 'Notify me on this device' }).click()
+      await page.getByRole('button', { name: 'Stop notifications on this device' }).waitFor()
+      await page.route('**/v1/push', (route) => (isSilent ? undefined : route.abort()))
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByLabel('Key of an agent or an operator').waitFor()
+      expect(await page.evaluate('sessionStorage.length')).toBe(0)
+      await until(
+        () => page.evaluate(kept),
+        (isKept) => isKept === false,
+      )
+      await page.unroute('**/v1/push')
+    }
     expect(faults).toEqual([])
   })
 })
