@@ -8,8 +8,6 @@ import { counterOf } from './counter.ts'
 
 /** The longest wait for a slot, in ms. */
 const waitMs = 10_000
-/** So many times `requestsAtOnce` may wait for a commit beside those that are worked on. */
-const committingFactor = 8
 
 /** The place of one request among those of its agent and its project that are worked on at a time. */
 export interface Slot {
@@ -19,8 +17,6 @@ export interface Slot {
   end(): void
   /** Holds the slot for a piece of work until the returned object is disposed, also after the answer is over. */
   hold(): Disposable
-  /** All is written, and only its commit is waited for: frees the slot for the next request, unless too many of the agent wait so. */
-  startCommit(): void
   /** Frees the slot while the request waits for its client, and takes one again. Errors: `rate-limited`. */
   releaseWhile<T>(wait: () => Promise<T>): Promise<T>
 }
@@ -30,23 +26,19 @@ export const unlimitedSlot: Slot = {
   release() {},
   end() {},
   hold: () => ({ [Symbol.dispose]() {} }),
-  startCommit() {},
   releaseWhile: (wait) => wait(),
 }
 
 class TakenSlot implements Slot {
   #release: Release
   readonly #enterAgain: () => Release | Promise<Release>
-  readonly #enterCommit: () => Release | undefined
   #isOver = false
   #isAnswered = false
-  #isCommitting = false
   #holders = 0
 
-  constructor(release: Release, enterAgain: () => Release | Promise<Release>, enterCommit: () => Release | undefined) {
+  constructor(release: Release, enterAgain: () => Release | Promise<Release>) {
     this.#release = release
     this.#enterAgain = enterAgain
-    this.#enterCommit = enterCommit
   }
 
   release(): void {
@@ -70,14 +62,6 @@ class TakenSlot implements Slot {
     }
   }
 
-  startCommit(): void {
-    const leave = this.#isOver || this.#isCommitting ? undefined : this.#enterCommit()
-    if (!leave) return
-    this.#isCommitting = true
-    this.#release()
-    this.#release = leave
-  }
-
   async releaseWhile<T>(wait: () => Promise<T>): Promise<T> {
     this.#release()
     const result = await wait()
@@ -91,7 +75,6 @@ class TakenSlot implements Slot {
 /** How many requests of each agent, each project and each operator key are worked on at a time. */
 export class Slots {
   readonly #lines: Semaphores
-  readonly #committing = new Semaphores()
 
   constructor(clock: Clock) {
     this.#lines = new Semaphores({ clock, waitMs })
@@ -100,13 +83,7 @@ export class Slots {
   /** Errors: `rate-limited` where too many wait, or the wait was too long. */
   async enter(caller: Caller): Promise<Slot> {
     const enter = (): Release | Promise<Release> => this.#enter(caller)
-    return new TakenSlot(await enter(), enter, () => this.#enterCommit(caller))
-  }
-
-  #enterCommit(caller: Caller): Release | undefined {
-    const max = committingFactor * roomOf(caller, caller.kind === 'operator' ? projectFactor : 1).max
-    const leave = this.#committing.enter(counterOf(caller), { max, queued: 0 })
-    return typeof leave === 'function' ? leave : undefined
+    return new TakenSlot(await enter(), enter)
   }
 
   #enter(caller: Caller): Release | Promise<Release> {

@@ -28,8 +28,6 @@ export interface SendMessageInput {
   readonly room?: ((tx: Transaction, taskId: string | undefined) => Promise<void>) | undefined
   /** Joins the transaction once the task is known. A push config is stored together with its task this way. */
   readonly within?: ((tx: Transaction, task: Task) => Promise<void>) | undefined
-  /** Called when all is written, and only the commit is waited for. It may be called again. */
-  readonly written?: (() => void) | undefined
 }
 
 /** A task as its message left it. */
@@ -80,7 +78,6 @@ function storeMessage(
     await input.room?.(tx, taskId)
     const { task, stamped, bytes } = await receive(tx, context, { caller, agent, take, ...input })
     context.usage.add(tx, caller, rowBytes + bytes + bytesOf(taskId ? undefined : metadata))
-    input.written?.()
     return taskId === undefined ? { task, startedBy: stamped } : { task }
   })
 }

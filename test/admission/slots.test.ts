@@ -103,30 +103,6 @@ test('a slot whose answer is over is held by the work that goes on, and by what 
   expect(await isFree()).toBe(true)
 })
 
-test('a request that waits for its commit frees its slot, eight for each slot and no more; its end frees that place', async () => {
-  const { admission, agent } = start({ requestsAtOnce: 1, requestsQueued: 0 })
-  const donna = agent('donna')
-  const committing: Slot[] = []
-  for (let n = 0; n < 8; n++) {
-    const slot = await admission.admit(donna)
-    slot.startCommit()
-    slot.startCommit()
-    committing.push(slot)
-  }
-  const ninth = await admission.admit(donna)
-  ninth.startCommit()
-  await expect(admission.admit(donna)).rejects.toMatchObject({ code: 'rate-limited' })
-  committing[0]!.end()
-  ninth.startCommit()
-  const tenth = await admission.admit(donna)
-  expect(await admission.admit(agent('bob'))).toBeDefined()
-  for (const slot of [...committing, ninth, tenth]) slot.end()
-  const again = await admission.admit(donna)
-  again.end()
-  again.startCommit()
-  expect(await admission.admit(donna)).toBeDefined()
-})
-
 test('the agents of a project have twenty times the slots of one, together', async () => {
   const { admission, agent } = start({ requestsAtOnce: 1, requestsQueued: 0 })
   const slots: Slot[] = []

@@ -28,8 +28,7 @@ project, which may do and have ${limits.projectFactor} times as much as one agen
 counted in memory, on each gateway; \`messagesPerMinute\` and the storms are counted in the store, for all gateways together.
 
 **Requests under way.** A request waits for its slot when \`requestsAtOnce\` are worked on, and is refused when \`requestsQueued\` wait or ten seconds
-have passed. A request has no slot while its body arrives, and none while it waits for mail, a task or a stream. A message frees
-its slot when only the commit is waited for: of an agent eight times \`requestsAtOnce\` wait so, and the next one keeps its slot. Otherwise a request
+have passed. A request has no slot while its body arrives, and none while it waits for mail, a task or a stream. It
 keeps its slot until its work has ended, also if its client has hung up.
 
 **Operators.** The admin key has no limits. Another key of an operator, and each token of one, may do as much as a project.

@@ -76,7 +76,6 @@ export async function sendFromCall(
     metadata: metadata as JsonObject | undefined,
     // The whole request, the same over all transports.
     idempotency: key === undefined ? undefined : idempotencyOf(caller, key, message, configuration, metadata),
-    written: () => call.slot.startCommit(),
     ...(push && keepingConfig(context, call, push, requestedVersion)),
   }
   const startedAt = performance.now()

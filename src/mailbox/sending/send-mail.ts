@@ -39,8 +39,6 @@ export interface MailInput {
 interface SendOptions {
   /** Makes a repeat return the message of the first request. */
   readonly idempotency?: Idempotency | undefined
-  /** Called when all is written, and only the commit is waited for. It may be called again. */
-  readonly written?: (() => void) | undefined
 }
 
 const subjectMax = 200
@@ -55,14 +53,14 @@ export async function sendMail(
   context: MailContext,
   caller: Caller,
   input: MailInput,
-  { idempotency, written }: SendOptions = {},
+  { idempotency }: SendOptions = {},
 ): Promise<ReadMail> {
   if (input.signalType !== undefined) checkSignal(input.signalType, input.payload)
   context.usage.requireRoom(caller)
   const send = () =>
     context.sends.run(caller, async (take) => {
       await lookUpFirst(context, caller, input, idempotency)
-      return storeNewMail(context, caller, input, { idempotency, written }, take)
+      return storeNewMail(context, caller, input, idempotency, take)
     })
   const id = await (idempotency ? context.repeats.run(keyOwner(caller), mailScope, idempotency, send) : send())
   return readMail(context.db, caller, id)
@@ -73,7 +71,7 @@ function storeNewMail(
   context: MailContext,
   caller: Caller,
   input: MailInput,
-  { idempotency, written }: SendOptions,
+  idempotency: Idempotency | undefined,
   take: TakeSend,
 ): Promise<string> {
   return context.db.transaction(async (tx) => {
@@ -88,7 +86,6 @@ function storeNewMail(
     if (idempotency) await keepResult(tx, keyOwner(caller), mailScope, idempotency, id)
     const message = await storeMail(context, tx, caller, { id, subject, input, answered, destination })
     context.usage.add(tx, caller, bytesOfMail(message))
-    written?.()
     return id
   })
 }

@@ -14,8 +14,6 @@ import { WriteLock } from './write-lock.ts'
 
 /** The most writers that share a commit: bounds how long the first of them waits for the last. */
 const groupMax = 512
-/** A group that has run for so long accepts no more writers, in ms: others wait for its end. */
-const acceptMs = 4
 
 interface Writer {
   readonly work: (tx: Transaction) => Promise<unknown>
@@ -153,10 +151,8 @@ export class GroupCommit {
             this.#separateGroups = separateAfterFailure
           }
         }
-        const isFull = group.length >= groupMax
-        const isOver = isFull || this.#queue.length === 0 || performance.now() - startedAt > acceptMs
-        if (!this.#flushing && isOver) break
-        await (isFull ? this.#flushing : Promise.race([this.#flushing, this.#arrival()]))
+        if (!this.#flushing) break
+        await (group.length < groupMax ? Promise.race([this.#flushing, this.#arrival()]) : this.#flushing)
         group.push(...this.#queue.splice(0, groupMax - group.length))
       }
       if (this.#failure) throw this.#failure

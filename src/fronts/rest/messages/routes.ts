@@ -29,11 +29,11 @@ export const messageRoutes = [
     access: { scope: 'send', operator: 'any', agent: 'contacts', peer: 'granted', audited: 'soon' },
     body: newMessage,
     status: 201,
-    handle: async ({ caller, body, given, header, reply, slot }, { mail, metrics }) => {
+    handle: async ({ caller, body, given, header, reply }, { mail, metrics }) => {
       const startedAt = performance.now()
       const key = idempotencyKey(header('idempotency-key'))
       const idempotency = key === undefined ? undefined : idempotencyOf(caller, key, given)
-      const sent = await sendMail(mail, caller, body, { idempotency, written: () => slot.startCommit() })
+      const sent = await sendMail(mail, caller, body, { idempotency })
       metrics.accepted('mail', performance.now() - startedAt)
       reply.headers.Location = `/v1/messages/${sent.message.id}`
       return sentView(sent)
