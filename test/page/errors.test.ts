@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { startGateway } from '../support/gateway.ts'
+import { liftRates, startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { executablePath, openPage, stopBrowser, violationsIn } from './browser.ts'
 
@@ -78,6 +78,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
 
   test('reads the newest messages of a long thread, and answers the last one', async () => {
     await using gateway = await startGateway({ env: { ROUSE_STORM_MESSAGES: '0', ROUSE_MESSAGES_PER_MINUTE: '0' } })
+    await liftRates(gateway)
     const donna = await gateway.addAgent('donna')
     await gateway.addAgent('lola')
     const first = await gateway.call('POST', '/v1/messages', { to: '@lola', subject: 'm0', body: 'begin' }, donna)
