@@ -118,7 +118,7 @@ export async function pages(path, query, name, pagesMax = 4) {
   return { items, isCut: Boolean(pageToken) }
 }
 
-/** What the key may not read, or what this gateway does not have, is `otherwise`. Any other error is one. */
+/** A list that the key may not read, or that this gateway does not have, is `otherwise`. Any other error is one. */
 export async function readable(promise, otherwise) {
   try {
     return await promise

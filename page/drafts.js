@@ -1,6 +1,6 @@
 import { html, live, nothing } from './vendor/lit.js'
 
-// What a person has typed belongs to what it answers. It outlives a reload, a step back and a key that ends, in its tab.
+// The text that a person has typed belongs to the need that it answers. It outlives a reload, a step back and a key that ends, in its tab.
 const prefix = 'rouse-draft '
 const ownerPlace = 'rouse-draft-owner'
 

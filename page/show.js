@@ -113,7 +113,7 @@ export function say(text, max = shownMax) {
       <p class="said all" dir="auto" tabindex="0"></p></details>`
 }
 
-/** What went wrong, and a button that tries again. */
+/** An error in words, and a button that tries again. */
 export const failed = (error, again) =>
   html`<div class="failure" role="alert">${say(error)}<button @click=${again}>Try again</button></div>`
 

@@ -13,7 +13,7 @@ export function refuse(reason) {
   refusal = reason
 }
 
-/** Whose a key is, in words; null: the gateway does not know it. */
+/** The holder of a key, in words; null: the gateway does not know it. */
 async function ownerOf(key) {
   try {
     const caller = await callerOf(key)

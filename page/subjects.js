@@ -1,6 +1,6 @@
 import { get, readable } from './api.js'
 
-// What a task or an event is about never changes, so it is read once.
+// The subject of a task or an event never changes, so it is read once.
 const known = new Map()
 const events = new Map()
 const keptMax = 5_000

@@ -29,7 +29,7 @@ const kinds = {
   ],
   mail: ['Mail', '', undefined, (agent, count) => `${agent} sent ${count} messages`],
 }
-/** What a harness asks: the first question, or its tool and the beginning of its command. */
+/** The request of a harness: the first question, or its tool and the beginning of its command. */
 function askedOf(agent, { approvalId, approvalKind, text }) {
   if (!approvalId) return `${agent} waits for an approval`
   const [tool, first = ''] = plain(text).split('\n')
@@ -40,7 +40,7 @@ const other = ['Other', '']
 
 export const markOf = (kind) => (kinds[kind] ?? other).slice(0, 2)
 
-/** What a need is about, in one line. */
+/** The matter of a need, in one line. */
 export function titleOf(need) {
   const { kind, agent, taskId, text } = need
   const own = (kinds[kind] ?? other)[2]?.(agent, need)
@@ -106,7 +106,7 @@ function restLine(group, needs) {
   }
 }
 
-/** How many there are of each urgency, those that were put off not counted: `{ stops: { count, atLeast } }`. */
+/** The number of needs of each urgency, those that were put off not counted: `{ stops: { count, atLeast } }`. */
 export const countsOf = ({ counts: found, countsAtLeast }) =>
   Object.fromEntries(urgencies.map(([name]) => [name, { count: found[name], atLeast: countsAtLeast.includes(name) }]))
 

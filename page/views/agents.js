@@ -34,7 +34,7 @@ function groupBy(lines) {
   return groups
 }
 
-/** Who needs somebody first, then who works, then by name. */
+/** The order of agents: those that need somebody, then those that work, then by name. */
 function byNeed(one, other) {
   const rank = ({ needs: [first], tasks }) =>
     first ? urgencies.findIndex(([name]) => name === first.urgency) : tasks.length > 0 ? 10 : 11
@@ -83,7 +83,7 @@ function row(agent) {
     <td class="r" data-label="seen">${lastSeenAt ? age(lastSeenAt) : html`<span class="dim">never</span>`}</td></tr>`
 }
 
-/** What an agent does: what it waits for first, then its work. */
+/** The doings of an agent: its open needs first, then its work. */
 function doing({ needs, presence, session, tasks, recovery }) {
   const [waits] = needs.filter(
     ({ urgency, kind }) => urgency === 'stops' || kind === 'parked' || kind === 'capped' || kind === 'late',

@@ -12,7 +12,7 @@ const read = new Set()
 export const unread = '.exact:not([data-read])'
 
 /**
- * What a harness asks its person, exactly, and the answer to it. `guard` keeps an act from what has only just appeared. `isRaw`: all of it as
+ * The exact request of a harness to its person, and the answer to it. `guard` keeps an act from what has only just appeared. `isRaw`: all of it as
  * JSON, which may be denied and no more. Throws for questions that have not the shape of questions.
  */
 export function approvalBody(view, { act, may, draw }, { guard, after, more = nothing, isRaw = false }) {
@@ -157,13 +157,13 @@ const endings = {
   withdrawn: 'The harness has withdrawn it',
 }
 
-/** How an approval ended: by whom, and what the harness did with it. */
+/** The end of an approval: by whom, and what the harness did with it. */
 export function ending({ state, decision, outcome }) {
   return html`<p><strong>${endings[state] ?? state}</strong>${decision ? html`: ${{ once: 'allowed once', deny: 'denied', answer: 'answered' }[decision.answer]} by <strong>${line(decision.by, 60)}</strong> ${when(decision.at)}` : nothing}${outcome === 'late' ? ', too late for the harness' : nothing}.</p>
     ${decision?.message ? say(decision.message) : nothing}`
 }
 
-/** Where an approval comes from. */
+/** The origin of an approval. */
 export const approvalFacts = ({ agent, harness, sessionId, cwd, mode, askedAt, expiresAt, state }) => [
   html`${line(agent, 60)} on ${line(harness, 40)}`,
   sessionId ? html`session ${short(sessionId)}` : null,

@@ -89,7 +89,7 @@ function acts(deliveries, { act, draw }) {
     <button @click=${all} ?disabled=${deliveries.length === 0}>${none ? 'Choose all' : 'Choose none'}</button>${none ? nothing : rest}</div>`
 }
 
-/** What a wake is about: the subject of its newest event, or of the task of that. */
+/** The matter of a wake: the subject of its newest event, or of the task of that. */
 export function aboutOf({ logIds, eventCount, eventType }) {
   const { subject, taskId } = eventOf(logIds.at(-1)) ?? {}
   const about = subject || subjectOf(taskId) || eventType

@@ -15,7 +15,7 @@ import { readStory, storyList, timePicture } from './story.js'
 const groupMax = 20
 const subscriptionKinds = ['degraded', 'failing', 'retrying']
 
-/** What is read of each kind of need when it is opened. */
+/** The reads for each kind of need when it is opened. */
 export async function readEntry(one, shown = groupMax) {
   const { kind, agent, isGroup } = one
   const [need] = one.needs

@@ -31,7 +31,7 @@ async function readTaskOf(id) {
 
 const isTaskId = (text) => /^[0-9a-f-]{36}$/.test(text)
 
-/** What became of a need that waits no more: who answered it. */
+/** The end of a need that waits no more: who answered it. */
 export async function readGone(id) {
   if (id.startsWith('APPROVAL:'))
     return { approval: await readable(get(`/v1/approvals/${encodeURIComponent(id)}`), undefined) }

@@ -20,7 +20,7 @@ const isRoomy = matchMedia('(min-width: 60rem)')
 
 /** The id of the need that is open. It stays open when others come before it. */
 let openId = null
-/** What was read of it: `{ id, line, title, detail }`. */
+/** The entry that was read: `{ id, line, title, detail }`. */
 let opened = null
 let isTouched = false
 /** The id that is shown with all that one needs to decide, and since when. */
@@ -96,7 +96,7 @@ async function unlistedLine(id) {
   return undefined
 }
 
-/** What is open at an id: as it was read, or at first its line alone, so that no key finds the one before. */
+/** The entry that is open at an id: as it was read, or at first its line alone, so that no key finds the one before. */
 function atPlace({ lines }, id) {
   if (id === null || opened?.id === id) return id === null ? null : opened
   const one = lineAt(lines, id)

@@ -62,7 +62,7 @@ export async function findByNonce(db: Reader, agentId: string, nonce: string): P
   return row && fromRow(row)
 }
 
-/** What a list of all that is open says of each: not what it asks. */
+/** The facts about each open approval in a list of all, without its input. */
 export type OpenApproval = Pick<Approval, 'id' | 'agentId' | 'sessionId' | 'askedAt' | 'expiresAt'>
 
 const allOpen = (owner: 'agent_id' | 'project_id') =>

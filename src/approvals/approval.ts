@@ -8,7 +8,7 @@ type ApprovalKind = (typeof approvalKinds)[number]
 /** `once`: the step may be done, this time. `deny`: it may not. `answer`: the answer to a question. */
 export const approvalAnswers = ['once', 'deny', 'answer'] as const
 type ApprovalAnswer = (typeof approvalAnswers)[number]
-/** What the harness did with an answer: it took it, or somebody had answered there before. */
+/** The end of an answer in the harness: it took it, or somebody had answered there before. */
 export const approvalOutcomes = ['taken', 'late'] as const
 type ApprovalOutcome = (typeof approvalOutcomes)[number]
 
@@ -57,10 +57,10 @@ export const approvalFields = {
   decidedBy: nullable(text),
   outcome: nullable(word<ApprovalOutcome>()),
 }
-/** What a harness asks a person, and the answer. Instants in ms since the epoch. */
+/** A request of a harness to a person, and the answer. Instants in ms since the epoch. */
 export type Approval = NounOf<typeof approvalFields>
 
-/** What the input is part of: the same command asked elsewhere is another request. */
+/** The request that an input is part of: the same command asked elsewhere is another one. */
 type Asked = Pick<Approval, 'harness' | 'conversationId' | 'kind' | 'tool'> & { readonly input: JsonObject }
 
 /** The input as it is kept, with its size and the hash that names all of it. Pure. */

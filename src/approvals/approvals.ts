@@ -1,6 +1,5 @@
 import { Problem } from '../errors.ts'
 import { newUlid } from '../lib/ids.ts'
-import { isoTime } from '../lib/iso-time.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { operatorAudience } from '../log/event.ts'
 import { lockAgent } from '../registry/agents/agent-store.ts'
@@ -8,20 +7,11 @@ import type { Caller } from '../registry/callers/caller.ts'
 import { requireRoom } from '../registry/callers/caller-limits.ts'
 import { requireLiveKey } from '../registry/callers/live-key.ts'
 import { newestLiveSession } from '../registry/sessions/session-lists.ts'
-import type { Reader, Transaction } from '../storage/database.ts'
+import type { Reader } from '../storage/database.ts'
+import { inputHashOf } from '../words/approvals.ts'
+import { type Approval, approvalKinds, type Decision, flawOf, keptInput, questionsIn, stateAt } from './approval.ts'
 import {
-  type Approval,
-  type ApprovalState,
-  type Decision,
-  flawOf,
-  keptInput,
-  questionsIn,
-  stateAt,
-} from './approval.ts'
-import {
-  closeApproval,
   countOpenOf,
-  type Ending,
   findApproval,
   findByNonce,
   insertApproval,
@@ -29,7 +19,7 @@ import {
   listOpenOf,
   noteOutcome,
 } from './approval-store.ts'
-import { type ApprovalContext, closedEvent } from './closing.ts'
+import { type ApprovalContext, closed, end } from './closing.ts'
 
 /** The newest answers that the end of a step may be about. */
 const answeredMax = 20
@@ -187,23 +177,25 @@ export function settleApprovals(
   },
 ): Promise<number> {
   return context.db.transaction(async (tx) => {
+    // Once for all of them: an input may be large, and many may be open.
+    const hashes =
+      tool && input && approvalKinds.map((kind) => inputHashOf({ harness, conversationId, kind, tool, input }))
     const isMeant = (one: Approval): boolean =>
-      one.harness === harness &&
-      one.conversationId === conversationId &&
-      (tool ?? one.tool) === one.tool &&
-      (input === undefined || keptInput({ ...one, input }).inputHash === one.inputHash)
+      one.harness === harness && one.conversationId === conversationId && (hashes?.includes(one.inputHash) ?? true)
     const of = { projectId: caller.projectId, agentId: caller.id }
     const answered = { state: 'answered', conversationId, now: tx.now } as const
     // Of two requests that are the same, the answered one is what has gone on.
     const decided =
-      input &&
+      hashes &&
       (await listApprovals(tx, of, answered, { before: '', limit: answeredMax })).findLast(
         (one) => one.answer === 'once' && one.outcome === null && isMeant(one),
       )
-    if (decided) await noteOutcome(tx, decided.id, 'taken')
-    if (decided) return 0
+    if (decided) {
+      await noteOutcome(tx, decided.id, 'taken')
+      return 0
+    }
     const open = (await listOpenOf(tx, caller.id, tx.now)).filter(isMeant)
-    const meant = input ? open.slice(0, 1) : open
+    const meant = hashes ? open.slice(0, 1) : open
     for (const one of meant) await end(context, tx, one, caller, { state: 'answered_there' })
     return meant.length
   })
@@ -219,34 +211,4 @@ export async function requireApproval(
   const isSeen = found?.projectId === projectId && (kind === 'operator' || found.agentId === callerId)
   if (found && isSeen) return found
   throw new Problem('not-found', { detail: 'There is no such approval.' })
-}
-
-async function end(
-  context: ApprovalContext,
-  tx: Transaction,
-  found: Approval,
-  caller: Caller,
-  ending: Ending,
-): Promise<Approval> {
-  const ended = await closeApproval(tx, found.id, ending)
-  // Somebody else was first.
-  if (!ended) throw closed((await findApproval(tx, found.id)) ?? found, tx.now)
-  await context.append(tx, ended.projectId, [closedEvent(ended, { actor: caller.identity, actorId: caller.id })])
-  return ended
-}
-
-/** The words for an approval that is not open: who has answered, or what has happened. */
-function closed(approval: Approval, now: number): Problem {
-  const { answer, decidedBy, closedAt, expiresAt } = approval
-  const state = stateAt(approval, now)
-  const at = isoTime(closedAt ?? expiresAt)
-  const ends: Readonly<Record<ApprovalState, string>> = {
-    open: 'It has just been asked again.',
-    expired: `It expired at ${at}. The harness still asks there.`,
-    answered: `${decidedBy} answered "${answer}" at ${at}.`,
-    answered_there: `It was answered in the harness at ${at}.`,
-    withdrawn: `The harness took it back at ${at}.`,
-  }
-  const decision = answer === null ? {} : { answer, by: decidedBy }
-  return new Problem('approval-answered', { detail: ends[state], extra: { state, ...decision, at } })
 }

@@ -1,18 +1,21 @@
 import { Problem } from '../errors.ts'
+import { isoTime } from '../lib/iso-time.ts'
 import type { Sweep } from '../lib/sweeper.ts'
 import type { Core } from '../log/core.ts'
 import { type NewEvent, operatorAudience } from '../log/event.ts'
 import { GrowthSignal } from '../log/growth-signal.ts'
 import type { LogNotifier } from '../log/log-notifier.ts'
 import { gatewayIdentity } from '../registry/agents/identity.ts'
-import { type Approval, stateAt } from './approval.ts'
-import { closeApproval, findApproval, listOverdue } from './approval-store.ts'
+import type { Caller } from '../registry/callers/caller.ts'
+import type { Transaction } from '../storage/database.ts'
+import { type Approval, type ApprovalState, stateAt } from './approval.ts'
+import { closeApproval, type Ending, findApproval, listOverdue } from './approval-store.ts'
 
 export interface ApprovalContext extends Core {
   readonly notifier: LogNotifier
 }
 
-export function closedEvent(
+function closedEvent(
   { id: approvalId, agentId, state, answer, decidedBy }: Approval,
   by: Pick<NewEvent, 'actor' | 'actorId'>,
 ): NewEvent {
@@ -66,4 +69,35 @@ export function approvalSweep(context: ApprovalContext): Sweep {
       return overdue.length === expiredAtOnce
     },
   }
+}
+
+/** Closes an open approval, and writes that into the log. Errors: `approval-answered` where somebody was first. */
+export async function end(
+  context: ApprovalContext,
+  tx: Transaction,
+  found: Approval,
+  caller: Caller,
+  ending: Ending,
+): Promise<Approval> {
+  const ended = await closeApproval(tx, found.id, ending)
+  // Somebody else was first.
+  if (!ended) throw closed((await findApproval(tx, found.id)) ?? found, tx.now)
+  await context.append(tx, ended.projectId, [closedEvent(ended, { actor: caller.identity, actorId: caller.id })])
+  return ended
+}
+
+/** The words for an approval that is not open: who has answered, or what has happened. */
+export function closed(approval: Approval, now: number): Problem {
+  const { answer, decidedBy, closedAt, expiresAt } = approval
+  const state = stateAt(approval, now)
+  const at = isoTime(closedAt ?? expiresAt)
+  const ends: Readonly<Record<ApprovalState, string>> = {
+    open: 'It has just been asked again.',
+    expired: `It expired at ${at}. The harness still asks there.`,
+    answered: `${decidedBy} answered "${answer}" at ${at}.`,
+    answered_there: `It was answered in the harness at ${at}.`,
+    withdrawn: `The harness took it back at ${at}.`,
+  }
+  const decision = answer === null ? {} : { answer, by: decidedBy }
+  return new Problem('approval-answered', { detail: ends[state], extra: { state, ...decision, at } })
 }

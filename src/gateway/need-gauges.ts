@@ -8,7 +8,7 @@ import type { Reader } from '../storage/database.ts'
 /** However often it is scraped, what waits for a person is counted once in this time, in ms. */
 const freshMs = 15_000
 
-/** What waits for a person in all projects, by its urgency. */
+/** The needs of all projects, counted by their urgency. */
 type NeedFigures = readonly { readonly urgency: Urgency; readonly count: number; readonly oldestMs: number }[]
 
 /** Makes the counter of what waits for a person, for scrapes: what was put off is not counted, and of an agent and kind 1,000 at most. */

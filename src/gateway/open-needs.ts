@@ -17,7 +17,7 @@ interface NeedParts extends Core {
   readonly publicUrl: string
 }
 
-/** Push services ask for an address of whoever sends. A gateway without one on the network has none. */
+/** Push services ask for the address of the sender. A gateway that is not on the network has none, and gives this one. */
 const noContact = 'mailto:operator@rouse.invalid'
 
 /** Opens what notifies operators of needs, also in their browsers. Nothing is made or loaded for that before somebody asks for it. */

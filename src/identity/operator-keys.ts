@@ -91,7 +91,7 @@ export function removeOperatorKey(
   })
 }
 
-/** Who approves has a name, and may do more than read. */
+/** A key that approves has the name of a person, and may do more than read. */
 function requirePerson({ role, label, approve }: OperatorKeyInput): void {
   if (!approve) return
   if (role === 'viewer') {

@@ -10,7 +10,7 @@ import type { Hook } from './run-hook.ts'
 
 /** The harness ends its hook after `approvalSeconds`: the record ends before, and this program between the two. */
 const spareSeconds = { record: 20, program: 10 } as const
-/** A program that is told to end has little time. */
+/** The time for closing a record after SIGTERM, in ms. */
 const closeMsMax = 1_000
 /** The newest answers that an event may be about. */
 const answeredMax = 20

@@ -1,7 +1,7 @@
 import type { Io } from '../../client/io.ts'
 import { exact, paint } from '../../client/terminal-text.ts'
 
-/** What stands before the first row of a line, and before those that it is continued in. */
+/** The marks before the first row of a line, and before the rows that continue it. */
 interface Margin {
   readonly first: string
   readonly next: string

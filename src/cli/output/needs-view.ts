@@ -67,7 +67,7 @@ function restOf(folded: Needs['folded'][number]): string {
   return `and ${countOf(folded)} more (${kind}) of ${plain(agent)}: rouse needs --agent ${plain(agent)}\n`
 }
 
-/** What a task asks, after the subject of the task. A command of an approval is one line. */
+/** The question of a task, after the subject of the task. A command of an approval is one line. */
 function textOf(io: Io, { text, subject, approvalId, snoozedUntil }: NeedView): string {
   const [line = ''] = approvalId === undefined ? plain(text, 'lines').split('\n') : [plain(text)]
   const about = clip(plain(subject ?? ''), 60)

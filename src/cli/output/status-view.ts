@@ -33,7 +33,7 @@ export interface Status {
   readonly gate?: AnswerOf<'GET /v1/gate'> | undefined
   /** Those that are parked, and those whose gate has tripped. */
   readonly agents: readonly Pick<Recovery, 'agent' | 'parked' | 'gate'>[]
-  /** What waits for a person, by its urgency. */
+  /** The needs, counted by their urgency. */
   readonly needs?: Pick<AnswerOf<'GET /v1/needs'>, 'counts' | 'countsAtLeast'> | undefined
   /** The tasks that have waited the longest: for an answer, then for a beginning. */
   readonly waiting: readonly TaskSummaryView[]

@@ -36,7 +36,7 @@ interface WakeFigures {
   readonly totals: Omit<MinuteFigure, 'at'>
 }
 
-/** Whose wakes are counted: those of an agent, or of a project. */
+/** The owner of the wakes that are counted: an agent, or a project. */
 type Owner = { readonly agentId: string } | { readonly projectId: string }
 
 export type ReadFigures = (of: Owner, minutes: number) => Promise<WakeFigures>

@@ -52,9 +52,9 @@ export const closeInput = z
     error: 'or outcome: send one of the two.',
   })
 
-export const settleInput = z.strictObject({
-  harness: name,
-  conversationId,
-  tool: line(200).min(1).optional(),
-  input: input.optional(),
-})
+export const settleInput = z
+  .strictObject({ harness: name, conversationId, tool: line(200).min(1).optional(), input: input.optional() })
+  .refine((body) => (body.tool === undefined) === (body.input === undefined), {
+    path: ['tool'],
+    error: 'and input go together: send both, or neither for all of the conversation.',
+  })

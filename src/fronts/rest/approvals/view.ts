@@ -1,7 +1,7 @@
 import { type Approval, type ApprovalState, offeredAnswers, stateAt } from '../../../approvals/approval.ts'
 import { instant } from '../instant.ts'
 
-/** What a harness asks a person, and the answer. Instants are ISO 8601. */
+/** A request of a harness to a person, and the answer. Instants are ISO 8601. */
 export interface ApprovalView {
   readonly approvalId: string
   /** `@donna` */

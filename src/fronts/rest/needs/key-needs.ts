@@ -4,7 +4,7 @@ import { instant } from '../instant.ts'
 import type { NeedFields } from './view.ts'
 import type { NeedReader } from './waiting.ts'
 
-/** From so long before its end on a key is a need, in ms. */
+/** A key is a need in this time before its end, in ms. */
 const soonMs = 7 * 86_400_000
 const keysMax = 10_000
 

@@ -43,7 +43,7 @@ interface Waiting {
 }
 
 /**
- * What the conversations of one server ask their user, and the answers. It is subscribed to a conversation only while that waits for its user: a
+ * The requests of the conversations of one server to their user, and the answers. It is subscribed to a conversation only while that waits for its user: a
  * subscription keeps a conversation loaded after its user has closed it. The server then sends what is open to the new subscriber. A request is
  * known by its number on this connection alone.
  */

@@ -18,7 +18,7 @@ const threadsMax = 500
 interface CodexNotes {
   readonly session: (session: HarnessSession) => void
   readonly limit: (limit: UsageLimit, conversationId: string) => void
-  /** Who takes what conversations ask their user; undefined: nobody. */
+  /** Takes the requests of conversations to their user; undefined: nobody does. */
   readonly asked: () => NoteAsked | undefined
 }
 type Context = Pick<AdapterContext, 'directories' | 'now'>
