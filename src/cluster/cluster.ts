@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { newUuid } from '../lib/ids.ts'
 import type { Logger } from '../logger/logger.ts'
 import type { Database, Transaction } from '../storage/database.ts'
+import type { Bus } from './bus/bus.ts'
 import { openBus } from './bus/open-bus.ts'
 import { Membership } from './membership.ts'
 import { type ClusterHandlers, ClusterMessages } from './messages.ts'
@@ -63,29 +64,36 @@ export interface Cluster extends AsyncDisposable {
   start(): Promise<void>
 }
 
-interface ClusterOptions {
+interface Members {
   readonly db: Database
   readonly clock: Clock
   /** Instead of the clock of a PostgreSQL store. */
   readonly storeClock: Clock | undefined
   readonly log: Logger
+  /** Requeues the leases of a gateway that is gone. Returns how many subscriptions fell due. */
+  readonly requeueLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
+}
+
+interface ClusterOptions extends Members {
   /** The PostgreSQL store that the gateways share; undefined: an embedded store, which has one gateway. */
   readonly databaseUrl: string | undefined
   /** The Redis server that carries messages between the gateways; undefined: PostgreSQL carries them. */
   readonly busUrl: string | undefined
   /** The name that all gateways of a store have in common and no other store has: hexadecimal. */
   readonly storeName: string
-  /** Requeues the leases of a gateway that is gone. Returns how many subscriptions fell due. */
-  readonly requeueLeasesOf: (tx: Transaction, gatewayId: string) => Promise<number>
 }
 
 /** Opens this gateway's view of the cluster. Its bus is connected by `start`. */
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
-  const { db, clock, storeClock, log, databaseUrl, busUrl, storeName, requeueLeasesOf } = options
+  const { clock, log, databaseUrl, busUrl, storeName } = options
   if (databaseUrl === undefined) return singleGateway()
+  return clusterOver(await openBus({ busUrl, databaseUrl }, `rouse_${storeName.slice(0, 32)}`, clock, log), options)
+}
+
+/** One of several gateways, which notify each other over a bus. */
+export function clusterOver(bus: Bus, { db, clock, storeClock, log, requeueLeasesOf }: Members): Cluster {
   const id = newUuid()
   const handlers = new Handlers()
-  const bus = await openBus({ busUrl, databaseUrl }, `rouse_${storeName.slice(0, 32)}`, clock, log)
   const messages = new ClusterMessages(bus, id, handlers, clock, log)
   const membership = new Membership({ db, clock, storeClock, log, id, requeueLeasesOf, due: () => handlers.due() })
   const sweepLeases = new SweepLeases(db, id, clock, membership.isSureOfTime)

@@ -66,7 +66,7 @@ const calls = {
     const path = `/agents/${to.handle}/message:send`
     const body = { message, configuration: { returnImmediately: true } }
     void world.ask({ method: 'POST', path, key, body }, c % 7 === 0).then((answer) => {
-      if (answer?.status === 200) world.tasks.push({ id: answer.body.task.id, key: to.key })
+      if (answer?.status === 200) world.tasks.push({ id: answer.body.task.id, keys: [key, to.key] })
     })
   },
   move(world, [a, b, c]) {
@@ -75,7 +75,7 @@ const calls = {
     const to = pick(['working', 'input-required', 'completed', 'failed'], b)
     const path = `/v1/tasks/${task.id}/transitions`
     const body = { to, expectedVersion: 1 + (c % 3) }
-    void world.ask({ method: 'POST', path, key: task.key, body }).then((answer) => {
+    void world.ask({ method: 'POST', path, key: pick(task.keys, (c >>> 4) % 5 === 0 ? 0 : 1), body }).then((answer) => {
       if (answer?.status === 200) world.watch.moved(task.id, body.expectedVersion)
     })
   },
@@ -113,6 +113,7 @@ const calls = {
   },
   pause(world, [a]) {
     const id = subscriptionOf(world, a)
+    world.watch.touches(id)
     const paused = world.watch.pausing(id)
     void world.ask({ method: 'PATCH', path: pathOf(id), key: adminKey, body: { status: 'paused' } }).then((answer) => {
       if (answer?.status === 200) paused()
@@ -120,28 +121,33 @@ const calls = {
   },
   resume(world, [a]) {
     const id = subscriptionOf(world, a)
+    world.watch.touches(id)
     world.watch.resumes(id)
-    void world.ask({ method: 'PATCH', path: pathOf(id), key: adminKey, body: { status: 'active' } })
+    const body = { status: 'active' }
+    void world.ask({ method: 'PATCH', path: pathOf(id), key: adminKey, body }).then(() => world.watch.resumes(id))
   },
   change(world, [a, b]) {
     const id = subscriptionOf(world, a)
+    world.watch.touches(id)
     const harnessTargetMetadata = { coalesceWindow: pick([0, 1, 10], b) }
     void world.ask({ method: 'PATCH', path: pathOf(id), key: adminKey, body: { harnessTargetMetadata } })
   },
   resync(world, [a, b]) {
     const id = subscriptionOf(world, a)
-    world.watch.sendsAgain(id)
     const body = { sinceLogId: b % 10 }
+    world.watch.touches(id)
+    world.watch.sendsAgain(id, body.sinceLogId)
     void world.ask({ method: 'POST', path: `${pathOf(id)}/resync`, key: adminKey, body })
   },
   replay(world, [a, b]) {
     const id = subscriptionOf(world, a)
+    world.watch.touches(id)
     world.watch.sendsAgain(id)
     const body = { fromLogId: 1 + (b % 10), toLogId: 11 + (b % 10) }
     void world.ask({ method: 'POST', path: `${pathOf(id)}/replay`, key: adminKey, body })
   },
   claim(world, [a, b, c]) {
-    const { key } = agentOf(world, a)
+    const { key } = pick(world.agents, a >>> 3)
     const body = { ref: `work ${b % 2}` }
     if (c % 3 > 0) void world.ask({ method: 'POST', path: '/v1/claims', key, body })
     else void world.ask({ method: 'DELETE', path: '/v1/claims', key, body })
@@ -168,6 +174,7 @@ const calls = {
   park(world, [a, b]) {
     const { key, handle } = agentOf(world, a)
     const body = { until: b % 5 === 0 ? null : later(world, 1 + (b % 300)), reason: 'usage-limit' }
+    world.watch.touches(handle)
     const parked = world.watch.parking(handle)
     void world.ask({ method: 'PUT', path: '/v1/parked', key, body }).then((answer) => {
       if (answer?.status === 200) parked(body.until)
@@ -175,8 +182,10 @@ const calls = {
   },
   unpark(world, [a]) {
     const { key, handle } = agentOf(world, a)
+    world.watch.touches(handle)
     world.watch.unparks(handle)
-    void world.ask({ method: 'DELETE', path: '/v1/parked', key })
+    // A park that is asked for meanwhile may be stored before it.
+    void world.ask({ method: 'DELETE', path: '/v1/parked', key }).then(() => world.watch.unparks(handle))
   },
   gate(world, [a, b]) {
     const [nudges, restarts] = [pick(['enabled', 'enabled', 'disabled'], b), pick(['enabled', 'disabled'], b >>> 4)]
@@ -187,6 +196,7 @@ const calls = {
   cap(world, [a, b]) {
     const { handle } = agentOf(world, a)
     const turnsPerHour = pick([1, 2, 5], b)
+    world.watch.touches(handle)
     const call = {
       method: 'PATCH',
       path: '/v1/gate',
@@ -252,24 +262,28 @@ const faults = {
   well(world) {
     world.receivers.manner.clear()
   },
-  crash(world, [a]) {
-    world.disk.faults.crashIn = 1 + (a % 40)
+  crash(world, [a, b]) {
+    if (world.places.areSeveral) world.places.crash(b)
+    else world.disk.faults.crashIn = 1 + (a % 40)
   },
-  restart: (world) => world.stop(),
+  restart: (world, [, b]) => world.stop(b),
   full(world, [a]) {
     world.disk.faults.full = 1 + (a % 6)
   },
   unreadable(world, [a]) {
     world.disk.faults.unreadable = 1 + (a % 4)
   },
-  async failing(world) {
+  async failing(world, [a]) {
+    // The store of several gateways is a machine of its own, with faults of its own.
+    if (world.places.areSeveral) return
     world.disk.faults.failing = 1
     world.wasHurt = true
     await world.realm.pass(500)
-    // Nothing is stored any more until a person has looked.
-    if (world.disk.isBroken) await world.stop()
+    // Nothing is stored any more until a person has looked, or the power fails.
+    if (world.disk.isBroken) await (a % 2 === 0 ? world.stop() : world.places.crash())
   },
-  clock(world, [a]) {
+  clock(world, [a, b]) {
+    if (world.places.areSeveral) return world.places.hurt(b, 'clock', pick([-90_000, -3_000, 3_000, 120_000], a))
     const step = pick([-90_000, -5_000, 3_000, 120_000], a)
     world.realm.offset += step
     if (step < -10_000) world.watch.clockSet()
@@ -277,8 +291,15 @@ const faults = {
   sleep(world, [a]) {
     world.realm.offset += pick([20_000, 600_000], a)
   },
-  halt(world, [a]) {
-    world.realm.jump(pick([5_000, 70_000, 200_000], a))
+  halt(world, [a, b]) {
+    if (world.places.areSeveral) world.places.hurt(b, 'freeze', pick([5_000, 15_000, 40_000, 70_000], a))
+    else world.realm.jump(pick([5_000, 70_000, 200_000], a))
+  },
+  cut(world, [a, b]) {
+    if (world.places.areSeveral) world.places.hurt(b, 'cut', pick([100, 5_000, 15_000, 40_000], a))
+  },
+  deafen(world, [a]) {
+    world.places.lose(pick([0, 1, 5, 10], a))
   },
   wait: (world, [a]) => world.wait(pick([10_000, 60_000, 200_000, 700_000], a)),
 } satisfies Record<string, Do>
@@ -325,5 +346,7 @@ export const weights: Readonly<Record<ActName, { readonly weight: number; readon
   clock: { weight: 0.7, share: 0.2 },
   sleep: { weight: 0.7, share: 0.2 },
   halt: { weight: 0.7, share: 0.2 },
+  cut: { weight: 2, share: 0.5 },
+  deafen: { weight: 2, share: 0.5 },
   wait: { weight: 4, share: 0.8 },
 }

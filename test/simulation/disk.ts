@@ -203,10 +203,13 @@ export class SimulatedStore implements Database {
   readonly #remembered: RememberedRows
   readonly #tick: (operation: Operation) => void
   readonly #disk: Disk
+  readonly #isServer: boolean
 
-  constructor(disk: Disk, clock: Clock, isRemote: boolean) {
+  /** @param isServer of several gateways */
+  constructor(disk: Disk, clock: Clock, { isRemote, isServer = false }: { isRemote: boolean; isServer?: boolean }) {
     const { generation } = disk
     this.#disk = disk
+    this.#isServer = isServer
     this.isRemote = isRemote
     this.#tick = (operation) => disk.tick(operation, generation)
     this.writer = new WatchedConnection(disk.path, { readonly: false }, this.#tick)
@@ -220,12 +223,17 @@ export class SimulatedStore implements Database {
   }
 
   async get<Params extends object, Row>(statement: Statement<Params, Row>, params: Params): Promise<Row | undefined> {
-    if (!statement.isRemembered) return this.#read((connection) => connection.get(statement, params))
+    if (!statement.isRemembered || this.#isServer) return this.#read((connection) => connection.get(statement, params))
     return this.#read((connection) => this.#remembered.get(statement, params, () => connection.get(statement, params)))
   }
 
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return inCall(work, (joined) => this.#commits.transaction(joined))
+    return inCall(work, (joined) => this.serve(joined))
+  }
+
+  /** Runs a transaction that is part of nobody's call here. */
+  serve<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#commits.transaction(work)
   }
 
   /** Reads the last commit beside the gateway. */

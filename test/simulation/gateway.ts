@@ -1,7 +1,8 @@
 import { Admission } from '../../src/admission/admission.ts'
 import { unlimitedSlot } from '../../src/admission/slots.ts'
 import { Audit } from '../../src/audit/audit.ts'
-import { singleGateway } from '../../src/cluster/cluster.ts'
+import type { Bus } from '../../src/cluster/bus/bus.ts'
+import { clusterOver, singleGateway } from '../../src/cluster/cluster.ts'
 import { envToConfig } from '../../src/config/config.ts'
 import type { FrontContext } from '../../src/fronts/front-context.ts'
 import { createLocalApi } from '../../src/fronts/mcp/local-api.ts'
@@ -15,7 +16,6 @@ import { keySweep } from '../../src/identity/end-expired-keys.ts'
 import { KeyUse } from '../../src/identity/key-use.ts'
 import { OpenCalls } from '../../src/identity/open-calls.ts'
 import { Cleanup } from '../../src/lib/cleanup.ts'
-import type { Clock } from '../../src/lib/clock.ts'
 import type { JsonObject } from '../../src/lib/json.ts'
 import { OwnClock } from '../../src/lib/own-clock.ts'
 import type { Logger } from '../../src/logger/logger.ts'
@@ -30,16 +30,18 @@ import type { OutboundFetch } from '../../src/security/outbound-fetch.ts'
 import { SecretBox } from '../../src/security/secret.ts'
 import { SessionActivity } from '../../src/sessions/activity.ts'
 import { silenceSweep } from '../../src/sessions/end-silent-sessions.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { clockSweep } from '../../src/storage/waited-instants.ts'
 import { lapseSweep } from '../../src/subscriptions/mcp/end.ts'
 import { expirySweep } from '../../src/tasks/fail-expired-tasks.ts'
 import { missedEdgeSweep } from '../../src/wakes/missed-edges.ts'
 import { probeSweep } from '../../src/wakes/probe-degraded.ts'
+import { requeueLeasesOf } from '../../src/wakes/store/gateway-leases.ts'
 import { requeueAll } from '../../src/wakes/store/lease-store.ts'
 import { disconnectStreams } from '../../src/wakes/store/stream-state.ts'
 import { trimSweep } from '../../src/wakes/trim-kept.ts'
 import type { Chance } from './chance.ts'
-import { type Disk, SimulatedStore } from './disk.ts'
+import type { Process } from './process.ts'
 import type { Realm } from './realm.ts'
 import type { Receivers } from './receivers.ts'
 
@@ -48,12 +50,19 @@ const config = envToConfig({})
 
 /** The world around a gateway. */
 interface Around {
+  readonly process: Process
   readonly realm: Realm
-  readonly disk: Disk
   readonly receivers: Receivers
   readonly chance: Chance
   readonly log: Logger
-  readonly isRemote: boolean
+  readonly db: Store
+  /** Undefined: its store is its own. */
+  readonly bus: Bus | undefined
+}
+
+/** A store whose handles a process may leave behind. */
+interface Store extends Database {
+  abandon(): void
 }
 
 export interface Call {
@@ -77,47 +86,43 @@ const besideHarness = /^\/v1\/(wake-stream|presence|sessions|recovery|turns|park
 
 /** One process of the gateway: everything between its front and its store, with the real wiring of delivery, features and sweeps. */
 export class SimulatedGateway {
-  readonly store: SimulatedStore
-  isGone = false
+  readonly process: Process
+  readonly store: Store
   readonly #context: FrontContext
   readonly #resources: Cleanup
   readonly #stopEngine: () => Promise<void>
   readonly #running = new Set<Promise<Answer>>()
 
-  private constructor(store: SimulatedStore, context: FrontContext, resources: Cleanup, stop: () => Promise<void>) {
-    this.store = store
+  private constructor({ process, db }: Around, context: FrontContext, resources: Cleanup, stop: () => Promise<void>) {
+    this.process = process
+    this.store = db
     this.#context = context
     this.#resources = resources
     this.#stopEngine = stop
   }
 
-  /** Starts on what the disk has. */
-  static async start({ realm, disk, receivers, chance, log, isRemote }: Around): Promise<SimulatedGateway> {
-    let gateway: SimulatedGateway | undefined
-    const { generation } = disk
-    const isGone = (): boolean => gateway?.isGone ?? generation !== disk.generation
-    const clock: Clock = {
-      now: () => realm.wall,
-      after(delayMs, work) {
-        const timer = realm.after(delayMs, () => isGone() || work())
-        return () => realm.cancel(timer)
-      },
-    }
+  /** Starts on what the store has. */
+  static async start(around: Around): Promise<SimulatedGateway> {
+    const { process, realm, receivers, chance, log, db, bus } = around
+    const { clock } = process
     const steady = (): number => realm.now
     const undo = new Cleanup()
-    const db = undo.use(new SimulatedStore(disk, clock, isRemote))
+    undo.use(db)
     await ensureProject(db, defaultProject)
     const ownClock = new OwnClock(clock, steady)
     undo.defer(() => ownClock[Symbol.dispose]())
     const { silenceUntil } = ownClock
     const secrets = new SecretBox([Buffer.alloc(32, 7).toString('base64')])
-    const cluster = singleGateway()
-    await removeUnended(db)
-    await requeueAll(db)
-    await db.transaction(disconnectStreams)
+    const storeClock = { ...clock, now: () => realm.wall }
+    const cluster = undo.use(bus ? clusterOver(bus, { db, clock, storeClock, log, requeueLeasesOf }) : singleGateway())
+    if (!bus) {
+      await removeUnended(db)
+      await requeueAll(db)
+      await db.transaction(disconnectStreams)
+    }
     const metrics = new Metrics()
     const random = (): number => chance.fraction()
-    const outbound = receivers.outboundOf(isGone) as OutboundFetch
+    const outbound = receivers.outboundOf(process) as OutboundFetch
     const delivery = openDelivery(
       {
         ...{ db, clock, log, random, cluster, outbound, secrets, metrics, timeoutMs: 10_000 },
@@ -135,7 +140,11 @@ export class SimulatedGateway {
     const keyUse = undo.use(new KeyUse(core))
     const openCalls = new OpenCalls(clock)
     undo.defer(() => openCalls[Symbol.dispose]())
-    const revoked = (ids: readonly string[]): void => openCalls.end(ids)
+    const revoked = (ids: readonly string[]): void => {
+      openCalls.end(ids)
+      cluster.notifyRevoked(ids)
+    }
+    const { isClockRight, holdsSweepLease: holdsLease } = cluster
     const audit = undo.use(new Audit({ db, clock, log }))
     const context = {
       ...features.tasks,
@@ -158,14 +167,14 @@ export class SimulatedGateway {
         keyUse.saw(caller)
       },
     } as unknown as FrontContext
-    const own = [clockSweep({ db, clock, log, isClockRight: () => true }), trimSweep({ ...core, kept: engine.kept })]
+    const own = [clockSweep({ db, clock, log, isClockRight }), trimSweep({ ...core, kept: engine.kept })]
     const shared = [
       expirySweep(features.tasks),
       silenceSweep(features.sessions),
       keySweep({ ...core, revoked, sessions: features.sessions }),
       missedEdgeSweep({ ...core, changed }),
       probeSweep({ ...core, channels: delivery.channels, random, changed }),
-      recoverySweep({ ...features.recovery, steady, isClockRight: () => true, isOverloaded: () => false }),
+      recoverySweep({ ...features.recovery, steady, isClockRight, isOverloaded: () => false }),
       needSweep({
         ...core,
         push: undefined,
@@ -176,15 +185,16 @@ export class SimulatedGateway {
       removedRowsSweep(core),
       retentionSweep(core, config.retention),
     ]
-    const startSweepers = openSweepers({ own, shared }, { clock, log, holdsLease: async () => true }, undo)
+    const startSweepers = openSweepers({ own, shared }, { clock, log, holdsLease }, undo)
+    await cluster.start()
     engine.start()
     startSweepers()
-    gateway = new SimulatedGateway(db, context, undo, () => engine.stop())
-    return gateway
+    return new SimulatedGateway(around, context, undo, () => engine.stop())
   }
 
   /** Answers a call as the REST front does. It may never end when the process is gone before the answer. */
   async call(call: Call): Promise<Answer> {
+    await this.process.running()
     const answer = this.#answer(call)
     this.#running.add(answer)
     return answer.finally(() => this.#running.delete(answer))
@@ -210,13 +220,13 @@ export class SimulatedGateway {
   /** Stops as a service does: what is in flight finishes. */
   async stop(): Promise<void> {
     await Promise.all([Promise.all(this.#running), this.#stopEngine()])
-    this.isGone = true
     await this.#resources[Symbol.asyncDispose]()
+    this.process.isGone = true
   }
 
   /** The process is gone, and nothing of it goes on. */
   kill(): void {
-    this.isGone = true
+    this.process.isGone = true
     this.store.abandon()
   }
 }

@@ -11,6 +11,10 @@ export interface Act {
 
 /** The kind of world that a history is in. */
 interface Mix {
+  /** One has a store of its own; several have one in common. */
+  readonly gateways: number
+  /** How long a way over the network to that store takes at most, in ms. */
+  readonly storeMs: number
   readonly agents: number
   /** Seconds of the windows of the first subscriptions. */
   readonly window: number
@@ -34,43 +38,92 @@ export interface History {
   readonly acts: readonly Act[]
 }
 
-/** Recovery takes minutes, and needs a harness that goes away. */
-const slow: ReadonlySet<ActName> = new Set(['wait', 'leave', 'session'])
+/** A few acts about one agent, one soon after the other. */
+type Scene = readonly ActName[]
 
-/** What matters most while wakes are on their way. */
-const meeting: ReadonlySet<ActName> = new Set(['park', 'pause', 'cap', 'change', 'crash', 'restart', 'resync', 'full'])
+/** The worlds by what matters in them, and the scenes in which it meets. */
+const worlds: Readonly<Record<'wakes' | 'calls' | 'recovery', readonly Scene[]>> = {
+  wakes: [
+    ['burst', 'park'],
+    ['burst', 'pause', 'resume'],
+    ['burst', 'cap', 'burst'],
+    ['burst', 'change'],
+    ['burst', 'crash'],
+    ['burst', 'restart'],
+    ['burst', 'resync'],
+    ['burst', 'full'],
+    ['manner', 'burst', 'burst'],
+  ],
+  calls: [
+    ['crash', 'mint'],
+    ['crash', 'mail'],
+    ['full', 'mint', 'mail'],
+    ['task', 'move', 'move', 'move'],
+    ['claim', 'claim', 'claim'],
+    ['failing', 'mail', 'burst'],
+    ['unreadable', 'burst', 'inbox'],
+  ],
+  recovery: [
+    ['session', 'mail', 'leave', 'wait', 'wait'],
+    ['session', 'mail', 'wait', 'wait'],
+    ['mail', 'leave', 'gate', 'wait', 'wait'],
+    ['gate', 'mail', 'wait', 'wait'],
+    ['mail', 'leave', 'wait', 'crash', 'wait'],
+    ['mail', 'presence', 'wait'],
+  ],
+}
+const betweenGateways: readonly Scene[] = [
+  ['burst', 'halt', 'burst', 'wait'],
+  ['burst', 'crash', 'wait'],
+  ['deafen', 'burst', 'pause', 'burst'],
+  ['cut', 'burst', 'wait'],
+]
+/** These are faults between gateways. */
+const ofSeveral: ReadonlySet<ActName> = new Set(['cut', 'deafen'])
+const isOf = (scenes: readonly Scene[], what: ActName): boolean => scenes.some((scene) => scene.includes(what))
 
 const delays = [0, 0, 0, 5, 100, 1_000, 4_000, 20_000]
 
 /** Writes a history: its seed first decides what may happen in it at all, and how often, so that no two are alike. */
 export function historyOf(seed: string): History {
   const chance = new Chance(seed, 'history')
+  const world = chance.of(['wakes', 'wakes', 'calls', 'recovery'] as const)
+  const gateways = chance.of([1, 1, 1, 2, 3])
   const mix = {
+    gateways,
+    storeMs: gateways === 1 ? 0 : chance.of([0, 0, 20]),
     agents: 2 + chance.below(2),
     window: chance.of([0, 0, 0, 3, 30]),
     retryForSeconds: chance.of([0, 0, 60, 600]),
     maxInFlight: chance.of([1, 1, 1, 4]),
     disorder: chance.of([0, 0, 0.1, 0.5]),
     flushMs: chance.of([0, 0, 0, 5, 60]),
-    recovers: chance.isLess(0.3),
+    recovers: world === 'recovery',
     isWatched: chance.isLess(0.25),
     isRemote: chance.isLess(0.2),
   }
+  const scenes = [...worlds[world], ...(gateways === 1 ? [] : betweenGateways)].filter(() => chance.isLess(0.5))
   const able = actNames.flatMap((what) => {
     const { weight, share } = weights[what]
-    const isSlow = mix.recovers && slow.has(what)
-    const factor = chance.of([0.3, 1, 1, 3]) * (isSlow ? 5 : 1)
-    return chance.isLess(share) || isSlow ? [{ what, weight: weight * factor }] : []
+    if (gateways === 1 && ofSeveral.has(what)) return []
+    const factor = chance.of([0.3, 1, 1, 3])
+    return chance.isLess(share) || isOf(scenes, what) ? [{ what, weight: weight * factor }] : []
   })
   const sum = able.reduce((total, { weight }) => total + weight, 0)
   const busy = delays.slice(0, 2 + chance.below(delays.length - 1))
-  const acts = Array.from({ length: 10 + chance.below(50) }).flatMap((): Act[] => {
-    const what = chosen(able, chance.fraction() * sum)
-    const n = [chance.next(), chance.next(), chance.next()] as const
-    if (!meeting.has(what) || chance.isLess(0.5)) return [{ what, after: chance.of(busy), n }]
-    const mail: Act = { what: 'burst', after: chance.of(busy), n: [0, chance.next(), 0] }
-    // A multiple of five is about the first agent.
-    return [mail, { what, after: chance.of([1, 5, 50, 400]), n: [n[0] - (n[0] % 5), n[1], n[2]] }]
+  const next = (): readonly [number, number, number] => [chance.next(), chance.next(), chance.next()]
+  const acts = Array.from({ length: 8 + chance.below(40) }).flatMap((): Act[] => {
+    if (scenes.length === 0 || chance.isLess(0.7))
+      return [{ what: chosen(able, chance.fraction() * sum), after: chance.of(busy), n: next() }]
+    return chance.of(scenes).map((what, at): Act => {
+      const n = next()
+      // A multiple of five is about the first agent.
+      return {
+        what,
+        after: at === 0 ? chance.of(busy) : chance.of([0, 1, 5, 50, 400]),
+        n: [n[0] - (n[0] % 5), n[1], n[2]],
+      }
+    })
   })
   return { seed, mix, acts }
 }

@@ -125,14 +125,15 @@ export const mutants: readonly Mutant[] = [
   ),
   // tasks and claims
   mutant('a move of a version that is over', 'tasks/move-task.ts', 'task.version !== expectedVersion', 'false'),
-  mutant(
-    'a claim that anybody takes over',
-    'claims/claim-store.ts',
-    "and ref = ${p('ref')} and ${isStale}`)\nconst remove =",
-    "and ref = ${p('ref')}`)\nconst remove =",
-  ),
+  mutant('a claim that anybody takes over', 'claims/claim.ts', '6 * 60 * 60 * 1000', '1000'),
   // recovery, gates and caps
   mutant('a nudge past the gate', rules, "when: ({ gate }) => gate.nudges === 'disabled'", never),
+  mutant(
+    'a pulse past the gate',
+    rules,
+    "when: ({ gate }) => gate.nudges === 'disabled'",
+    "when: ({ gate, route }) => !!route?.isProven && gate.nudges === 'disabled'",
+  ),
   mutant('a restart past the gate', rules, "when: ({ gate }) => gate.restarts === 'disabled'", never),
   mutant('two acts of recovery at a time', rules, 'when: ({ recovery }) => recovery.inFlight !== null', never),
   mutant(

@@ -1,6 +1,7 @@
 import { OutboundError } from '../../src/security/outbound-error.ts'
 import type { OutboundFetch, OutboundRequest, OutboundResponse } from '../../src/security/outbound-fetch.ts'
 import type { Chance } from './chance.ts'
+import type { Process } from './process.ts'
 import type { Realm } from './realm.ts'
 
 /** The answers of a receiver: `lying` takes the wake and breaks the connection, `late` takes it and answers after the deadline. */
@@ -32,7 +33,9 @@ export interface Post {
   /** ms since the beginning of the world. */
   readonly at: number
   /** The process that sent it. */
-  readonly process: number
+  readonly process: Process
+  /** The time there, in ms since the epoch. */
+  readonly wall: number
   isTaken: boolean
   /** The answer that its sender got; undefined: none yet, or the sender is gone. */
   answer: number | string | undefined
@@ -48,7 +51,6 @@ export class Receivers {
   onEnd: (post: Post) => void = () => {}
   readonly #realm: Realm
   readonly #chance: (name: string) => Chance
-  #process = 0
 
   /** @param chance makes the stream of one receiver */
   constructor(realm: Realm, chance: (name: string) => Chance) {
@@ -57,13 +59,12 @@ export class Receivers {
   }
 
   /** The way out of one process. */
-  outboundOf(isGone: () => boolean): Pick<OutboundFetch, 'post'> {
-    const process = ++this.#process
-    return { post: (request) => this.#post(request, process, isGone) }
+  outboundOf(process: Process): Pick<OutboundFetch, 'post'> {
+    return { post: (request) => this.#post(request, process) }
   }
 
-  #post({ url, headers, body, timeoutMs, signal }: OutboundRequest, process: number, isGone: () => boolean) {
-    if (isGone()) return new Promise<OutboundResponse>(() => {})
+  #post({ url, headers, body, timeoutMs, signal }: OutboundRequest, process: Process) {
+    if (process.isGone) return new Promise<OutboundResponse>(() => {})
     if (signal?.aborted) return Promise.reject(new OutboundError('aborted', 'the request was stopped'))
     const { hostname } = new URL(url)
     const post = this.#read(hostname, String(body), headers, process)
@@ -74,19 +75,18 @@ export class Receivers {
     post.isTaken = isTaken
     return new Promise<OutboundResponse>((resolve, reject) => {
       const end = (): void => {
-        if (isGone()) return
         post.answer = typeof answer === 'string' ? answer : answer.status
         post.endedAt = this.#realm.now
         this.onEnd(post)
         if (typeof answer === 'string') reject(new OutboundError(answer, 'the exchange failed'))
         else resolve({ bodySnippet: echoOf(body), isPublic: true, durationMs: afterMs, ...answer })
       }
-      if (afterMs === 0) setImmediate(end)
-      else this.#realm.after(afterMs, end)
+      if (afterMs === 0) setImmediate(() => process.run(end))
+      else this.#realm.after(afterMs, () => process.run(end))
     })
   }
 
-  #read(receiver: string, text: string, headers: Readonly<Record<string, string>>, process: number): Post {
+  #read(receiver: string, text: string, headers: Readonly<Record<string, string>>, process: Process): Post {
     const body = JSON.parse(text)
     const {
       eventId = headers['webhook-id'],
@@ -97,7 +97,8 @@ export class Receivers {
     } = body
     const { fromLogId: from = logId, toLogId: to = logId, reason, mode } = body.payload ?? {}
     const about = { receiver, eventId, subscriptionId, type: eventType, from, to, previous, reason, mode }
-    return { ...about, at: this.#realm.now, process, isTaken: false, answer: undefined, endedAt: undefined }
+    const sent = { at: this.#realm.now, wall: process.clock.now(), process }
+    return { ...about, ...sent, isTaken: false, answer: undefined, endedAt: undefined }
   }
 }
 

@@ -13,10 +13,19 @@ interface Watched {
   order: number
   /** A resync or a replay was asked for: events may come again under a new id. */
   isSentAgain: boolean
+  /** Its reader has said that it has all up to this event. */
+  knownTo: number
   readonly posts: Post[]
   /** The newest event that its gateway has an acknowledgement of. */
   acknowledgedTo: number
+  /** When somebody has last changed something about it, in ms since the beginning. */
+  touchedAt: number
+  /** Wakes that began after a pause or a park was answered. */
+  late: number
 }
+
+/** After this long a gateway has heard of each change, or has noticed that it hears nothing. */
+const hearingMs = 20_000
 
 /** The order of what only rises. */
 const receiptOrder = ['accepted', 'routed', 'written', 'turn_started', 'seen', 'acked', 'resolved']
@@ -54,8 +63,11 @@ export class Watch {
       isPaused: false,
       order: 0,
       isSentAgain: false,
+      knownTo: 0,
       posts: [],
       acknowledgedTo: 0,
+      touchedAt: Number.NEGATIVE_INFINITY,
+      late: 0,
     })
   }
 
@@ -82,9 +94,9 @@ export class Watch {
     if (one) Object.assign(one, { isPaused: false, order: one.order + 1 })
   }
 
-  sendsAgain(id: string): void {
+  sendsAgain(id: string, knownTo = 0): void {
     const one = this.subscriptions.get(id)
-    if (one) one.isSentAgain = true
+    if (one) Object.assign(one, { isSentAgain: true, knownTo: Math.max(one.knownTo, knownTo) })
   }
 
   /** Returns what notes the answer to a park that is asked for now. */
@@ -140,14 +152,34 @@ export class Watch {
     this.#world.note(`POST ${post.receiver} ${post.type} ${post.from}-${post.to} ${post.eventId}`)
     const one = this.subscriptions.get(post.subscriptionId)
     if (!one || post.type === 'wake/test') return
-    const { realm } = this.#world
     const until = this.#parkedUntil.get(one.handle)
-    if (until !== undefined && realm.wall < until) fail('no wake goes past a park', said(post))
-    if (one.isPaused) fail('no wake goes past a pause', said(post))
-    const open = one.posts.filter((other) => other.process === post.process && other.endedAt === undefined)
-    if (open.length >= one.width) fail('one wake after the other', said(post))
+    if (until !== undefined && post.wall < until) this.#late(one, 'no wake goes past a park', post)
+    else if (one.isPaused) this.#late(one, 'no wake goes past a pause', post)
+    else one.late = 0
+    const open = one.posts.filter((other) => other.endedAt === undefined)
+    const here = open.filter(({ process }) => process === post.process)
+    if (here.length >= one.width) fail('one wake after the other', said(post))
+    const there = open.filter(({ process }) => process !== post.process && !process.isHurt)
+    if (there.length > 0 && !this.#isUncertain(one, post)) fail('one gateway sends at a time', said(post))
     this.#checkRepeat(one, post)
     one.posts.push(post)
+  }
+
+  /** One gateway knows at once what it has answered. Another hears of it, and knows it when it records what it has sent. */
+  #late(one: Watched, rule: string, post: Post): void {
+    one.late++
+    if (!this.#world.places.areSeveral || one.late > 2 * one.width) fail(rule, said(post))
+  }
+
+  /** True where two gateways may both have worked on a subscription: one of them was away, or has yet to hear of a change. */
+  #isUncertain({ touchedAt }: Watched, { process, at }: Post): boolean {
+    return this.#world.places.areSeveral && (process.isHurt || at - touchedAt < hearingMs)
+  }
+
+  /** Somebody asks for a change of a subscription, or of all that an agent has. */
+  touches(who: string): void {
+    for (const one of this.subscriptions.values())
+      if (one.id === who || one.handle === who) one.touchedAt = this.#world.realm.now
   }
 
   /** Its sender has the answer. */
@@ -168,8 +200,7 @@ export class Watch {
 
   /** A look at the store between two acts. */
   look(): void {
-    const { gateway } = this.#world
-    if (!gateway || gateway.isGone) return
+    if (!this.#world.places.canPeek) return
     const rows = this.#peek(
       "select agent_id || ' ' || message_id as id, status, receipt from message_recipient where agent_id <> 'operator'",
     )
@@ -209,7 +240,7 @@ export class Watch {
 
   #checkRepeat(one: Watched, post: Post): void {
     // Of several in flight only the oldest moves the cursor: what overtook one that failed is sent again.
-    if (one.width > 1) return
+    if (one.width > 1 || this.#isUncertain(one, post)) return
     const same = one.posts.filter(({ eventId }) => eventId === post.eventId)
     if (same.some((other) => isTaken(other) && other.process === post.process)) {
       fail('what was acknowledged is not sent again', said(post))
@@ -223,7 +254,7 @@ export class Watch {
   }
 
   #peek(text: string): Record<string, string | number | null>[] {
-    return this.#world.gateway!.store.peek(text)
+    return this.#world.places.peek(text)
   }
 
   #once(known: Set<string>, key: string, rule: string): void {

@@ -3,8 +3,9 @@ import type { Logger } from '../../src/logger/logger.ts'
 import { actsOf } from './acts.ts'
 import { Chance } from './chance.ts'
 import { Disk } from './disk.ts'
-import { type Answer, adminKey, type Call, SimulatedGateway } from './gateway.ts'
+import { type Answer, adminKey, type Call } from './gateway.ts'
 import type { Act, History } from './history.ts'
+import { Places } from './places.ts'
 import { Realm } from './realm.ts'
 import { Receivers } from './receivers.ts'
 import { Watch } from './watch.ts'
@@ -47,19 +48,16 @@ export class World {
   readonly trace: string[] = []
   readonly agents: Agent[] = []
   readonly subscriptions: string[] = []
-  readonly tasks: { readonly id: string; readonly key: string }[] = []
+  readonly tasks: { readonly id: string; readonly keys: readonly string[] }[] = []
   readonly messages: { readonly id: string; readonly to: string }[] = []
   readonly history: History
-  gateway: SimulatedGateway | undefined
+  readonly places: Places
   /** No more faults: what was accepted has to come to its end. */
   isCalm = false
   isOver = false
   /** A process has ended before it could record what it knew. */
   wasHurt = false
   #count = 0
-  #isCrashed = false
-  #isStopping = false
-  readonly #open = new Set<(answer: undefined) => void>()
   readonly #mistakes: unknown[] = []
 
   private constructor(history: History) {
@@ -68,9 +66,18 @@ export class World {
     const chance = (name: string): Chance => new Chance(seed, name)
     this.realm = new Realm({ ids: chance('ids'), order: chance('order') }, mix.disorder)
     const after = (ms: number, work: () => void): void => void this.realm.after(ms, work)
-    this.disk = new Disk(chance('disk'), after, () => this.#crash())
+    this.disk = new Disk(chance('disk'), after, () => this.places.crash())
     this.receivers = new Receivers(this.realm, chance)
     this.watch = new Watch(this)
+    const { realm, disk, receivers } = this
+    const onStart = (): void => this.watch.starts()
+    const onHurt = (): void => {
+      this.wasHurt = true
+      if (mix.gateways === 1) this.watch.forget()
+      else this.watch.starts()
+    }
+    const note = (line: string): void => this.note(line)
+    this.places = new Places({ history, realm, disk, receivers, log: this.#log, note, onStart, onHurt })
     this.receivers.onBegin = (post) => this.attempt(() => this.watch.begins(post))
     this.receivers.onEnd = (post) => this.attempt(() => this.watch.ends(post))
   }
@@ -88,7 +95,7 @@ export class World {
       failure = error as Error
     } finally {
       world.isOver = true
-      world.gateway?.kill()
+      world.places.kill()
       world.realm[Symbol.dispose]()
       world.disk[Symbol.dispose]()
     }
@@ -115,20 +122,14 @@ export class World {
   }
 
   /** One call, by a program that does not wait for it. undefined: it got no answer. */
-  ask(call: Call, isLost = false): Promise<Answer | undefined> {
-    const { gateway } = this
-    if (!gateway || gateway.isGone || this.#isStopping) return Promise.resolve(undefined)
-    return new Promise((resolve) => {
-      this.#open.add(resolve)
-      void gateway.call(call).then((answer) => {
-        if (!this.#open.delete(resolve)) return
-        this.note(`${call.method} ${call.path} ${answer.status}${isLost ? ' lost' : ''}`)
-        if (isLost) this.#lose(answer)
-        if (answer.status === 500)
-          this.#mistakes.push(new Violation('no internal error', `${call.method} ${call.path}: ${answer.body.detail}`))
-        resolve(isLost ? undefined : answer)
-      })
-    })
+  async ask(call: Call, isLost = false): Promise<Answer | undefined> {
+    const answer = await this.places.ask(call)
+    if (!answer) return undefined
+    this.note(`${call.method} ${call.path} ${answer.status}${isLost ? ' lost' : ''}`)
+    if (isLost) this.#lose(answer)
+    if (answer.status === 500)
+      this.#mistakes.push(new Violation('no internal error', `${call.method} ${call.path}: ${answer.body.detail}`))
+    return isLost ? undefined : answer
   }
 
   /** An answer does not reach its client. Its mail waits again: what its receipts said was not so. */
@@ -149,66 +150,18 @@ export class World {
     return undefined
   }
 
-  /** The process ends now. The next one starts on what the disk has. */
-  #crash(): void {
-    this.note('crash')
-    this.#isCrashed = true
-    this.wasHurt = true
-    this.disk.lose()
-    this.gateway!.isGone = true
-    this.watch.forget()
-    for (const resolve of this.#open) resolve(undefined)
-    this.#open.clear()
-  }
-
-  /** Starts the gateway where none runs. */
-  async up(): Promise<void> {
-    for (let tries = 0; !this.gateway || this.#isCrashed || this.gateway.isGone; tries++) {
-      if (tries > 5) throw new Error('The gateway does not start.')
-      if (this.#isCrashed) this.gateway?.store.abandon()
-      this.gateway = undefined
-      this.#isCrashed = false
-      const { realm, disk, receivers } = this
-      const around = { realm, disk, receivers, isRemote: this.history.mix.isRemote }
-      const chance = new Chance(this.history.seed, `process ${this.next()}`)
-      const starting = SimulatedGateway.start({ ...around, chance, log: this.#log }).then(
-        (gateway) => {
-          this.gateway = gateway
-          this.watch.starts()
-        },
-        (error: unknown) => this.note(`no start: ${error}`),
-      )
-      for (let waits = 0; waits < 50 && !this.gateway && !this.#isCrashed; waits++) await realm.pass(10)
-      await starting
-      disk.faults.flushMs = this.isCalm ? 0 : this.history.mix.flushMs
-      this.note('up')
-    }
-  }
-
-  async stop(): Promise<void> {
-    const { gateway } = this
-    if (!gateway) return
-    let isDone = false
-    this.#isStopping = true
-    void gateway.stop().finally(() => {
-      isDone = true
-    })
-    for (let waits = 0; waits < 100 && !isDone && !this.#isCrashed; waits++) await this.realm.pass(1_000)
-    this.#isStopping = false
-    if (!isDone && !this.#isCrashed) throw new Violation('a stop ends', 'it took more than 100 s')
-    for (const resolve of this.#open) resolve(undefined)
-    this.#open.clear()
-    this.watch.forget()
-    this.note('stopped')
+  async stop(n = 0): Promise<void> {
+    if (!(await this.places.stop(n))) throw new Violation('a stop ends', 'it took more than 200 s')
+    if (this.history.mix.gateways === 1) this.watch.forget()
   }
 
   async #act(at: number, { what, after, n }: Act): Promise<void> {
     await this.wait(after)
-    await this.up()
+    await this.places.up()
     this.note(`${at} ${what}`)
     await actsOf[what](this, n)
     await this.realm.settle()
-    await this.up()
+    await this.places.up()
     this.#raise()
     this.watch.look()
   }
@@ -223,14 +176,14 @@ export class World {
     const sent = this.receivers.posts.length - posts
     const seconds = (this.realm.now - from) / 1_000
     // Some sweeps look every few seconds; each wake, and each call, has a few dozen statements.
-    const most = 3_000 + 60 * seconds + 200 * sent
+    const most = 3_000 + 60 * seconds * this.history.mix.gateways + 200 * sent
     if (done > most)
       throw new Violation('who has nothing to do is quiet', `${done} operations of the disk in ${seconds} s`)
   }
 
   async #begin(): Promise<void> {
     this.disk.format()
-    await this.up()
+    await this.places.up()
     const { mix } = this.history
     const admin = { key: adminKey }
     for (let count = 0; count < mix.agents; count++) {
@@ -293,10 +246,12 @@ export class World {
     this.isCalm = true
     Object.assign(this.disk.faults, { crashIn: 0, full: 0, failing: 0, unreadable: 0, flushMs: 0 })
     this.receivers.manner.clear()
-    await this.realm.pass(20_000)
+    this.places.heal()
+    // A process that is frozen for long goes on, and answers what it was asked.
+    await this.realm.pass(this.places.areSeveral ? 100_000 : 20_000)
     // A process that does not know what is on its disk is started again.
     if (this.disk.isBroken) await this.stop()
-    await this.up()
+    await this.places.up()
     this.note('calm')
     await this.#soon({
       key: adminKey,

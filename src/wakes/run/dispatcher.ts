@@ -34,6 +34,8 @@ export class Dispatcher implements AsyncDisposable {
   readonly #runs = new Map<string, LiveRun>()
   #busy = 0
   readonly #busyOfAgent = new Map<string, number>()
+  /** The subscriptions that were changed since the last lease was asked for. */
+  readonly #interrupted = new Set<string>()
   /** Agents with as many runs as they may have. Nothing is leased for them: their subscriptions wait in the store. */
   readonly #full = new Set<string>()
   readonly #stopping = new AbortController()
@@ -87,6 +89,7 @@ export class Dispatcher implements AsyncDisposable {
 
   /** Ends the run of a subscription that was changed or removed: what is in flight finishes, and nothing more starts. */
   interrupt(subscriptionId: string): void {
+    this.#interrupted.add(subscriptionId)
     this.#runs.get(subscriptionId)?.controller.abort()
   }
 
@@ -153,8 +156,13 @@ export class Dispatcher implements AsyncDisposable {
 
   async #lease(limit: number): Promise<number> {
     const owner = this.#newOwner()
+    this.#interrupted.clear()
     const leased = await leaseDue(this.#context.db, owner, limit, [...this.#full])
-    for (const subscription of leased) this.#start(subscription, owner)
+    for (const subscription of leased) {
+      this.#start(subscription, owner)
+      // It was changed between its lease and here.
+      if (this.#interrupted.has(subscription.id)) this.interrupt(subscription.id)
+    }
     return leased.length
   }
 

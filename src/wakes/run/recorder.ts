@@ -48,6 +48,7 @@ export class Recorder {
   /** The write that is under way, and the next one, which takes everything that waits by then. */
   #current: Promise<unknown> = Promise.resolve()
   #next: Promise<RunEnds> | undefined
+  #hasRefused = false
 
   constructor(
     db: Database,
@@ -97,6 +98,11 @@ export class Recorder {
     }
   }
 
+  /** Writes what the store has refused. The next lease of a subscription looks for it on record. Rejects when the store refuses it again. */
+  async retried(): Promise<void> {
+    if (this.#hasRefused) await this.#write()
+  }
+
   #entry(lease: Lease): Entry {
     const known = this.#waiting.get(lease)
     if (known) return known
@@ -122,8 +128,11 @@ export class Recorder {
     this.#writing = this.#waiting
     this.#waiting = new Map()
     try {
-      return await this.#record(this.#writing)
+      const ends = await this.#record(this.#writing)
+      this.#hasRefused = false
+      return ends
     } catch (error) {
+      this.#hasRefused = true
       for (const [lease, { arrived }] of this.#writing) {
         if (arrived.length > 0) this.#entry(lease).arrived.unshift(...arrived)
       }

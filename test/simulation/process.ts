@@ -1,0 +1,65 @@
+import type { Clock } from '../../src/lib/clock.ts'
+import type { Realm } from './realm.ts'
+
+let made = 0
+
+/** A process that runs a gateway, on a machine with a clock. The operating system may stop it for a while, or end it. */
+export class Process {
+  readonly number: number
+  readonly clock: Clock
+  /** ms by which its wall clock is ahead. */
+  skew = 0
+  isGone = false
+  /** Its leases may have ended, or what it knows may be on no record. */
+  isHurt = false
+  #thawsAt = 0
+  /** Until when it has no way to the store of several gateways. */
+  #cutUntil = 0
+  readonly #realm: Realm
+
+  constructor(realm: Realm) {
+    this.#realm = realm
+    this.number = ++made
+    this.clock = {
+      now: () => realm.wall + this.skew,
+      after: (delayMs, work) => {
+        const timer = realm.after(delayMs, () => this.run(work))
+        return () => realm.cancel(timer)
+      },
+    }
+  }
+
+  get isFrozen(): boolean {
+    return this.#thawsAt > this.#realm.now
+  }
+
+  get isCut(): boolean {
+    return this.#cutUntil > this.#realm.now
+  }
+
+  freeze(ms: number): void {
+    this.#thawsAt = this.#realm.now + ms
+    this.isHurt = true
+  }
+
+  cut(ms: number): void {
+    this.#cutUntil = this.#realm.now + ms
+    this.isHurt = true
+  }
+
+  heal(): void {
+    this.#thawsAt = this.#cutUntil = this.skew = 0
+  }
+
+  /** Does something now, or when it goes on, or never. */
+  run(work: () => void): void {
+    if (this.isGone) return
+    if (this.isFrozen) this.#realm.after(this.#thawsAt - this.#realm.now, () => this.run(work))
+    else work()
+  }
+
+  /** Resolves when it runs. */
+  running(): Promise<void> {
+    return new Promise((resolve) => this.run(resolve))
+  }
+}
