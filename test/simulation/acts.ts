@@ -289,7 +289,7 @@ const faults = {
     if (step < -10_000) world.watch.clockSet()
   },
   sleep(world, [a]) {
-    world.realm.offset += pick([20_000, 600_000], a)
+    world.places.sleep(pick([20_000, 600_000], a))
   },
   halt(world, [a, b]) {
     if (world.places.areSeveral) world.places.hurt(b, 'freeze', pick([5_000, 15_000, 40_000, 70_000], a))

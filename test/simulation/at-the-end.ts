@@ -77,15 +77,16 @@ function checkTasks(events: readonly Logged[]): void {
 /** A receipt says what a wake has proved, and no more. */
 function checkReceipts({ receivers: { posts }, wasHurt }: World, peek: Peek): void {
   const rows = peek(
-    `select e.log_id, r.agent_id, r.receipt, r.delivery_method as method from message_recipient r
+    `select e.log_id, r.message_id, r.agent_id, r.receipt, r.delivery_method as method from message_recipient r
       join event e on e.type = 'message.sent' and json_extract(e.data, '$.messageId') = r.message_id
       where r.agent_id <> 'operator' and r.status = 'sent'`,
   )
   const owners = new Map(peek('select id, agent_id from subscription').map(({ id, agent_id: owner }) => [id, owner]))
-  for (const { log_id: logId, agent_id: agentId, receipt, method } of rows) {
+  for (const { log_id: logId, message_id: messageId, agent_id: agentId, receipt, method } of rows) {
     const about = posts.filter(
-      ({ subscriptionId, from, to }) =>
-        owners.get(subscriptionId) === agentId && from <= Number(logId) && Number(logId) <= to,
+      ({ subscriptionId, messageId: ofEvent, from, to }) =>
+        ofEvent === messageId ||
+        (owners.get(subscriptionId) === agentId && from <= Number(logId) && Number(logId) <= to),
     )
     const isProved = about.some((post) => isTaken(post) && post.type === 'wake/sent_to_me' && post.from === post.to)
     if (!wasHurt && isProved && (receipt === 'accepted' || receipt === 'routed')) {

@@ -70,10 +70,11 @@ export class RemoteStore implements Database {
     return answer
   }
 
-  /** A transaction has the time of its own gateway. One whose gateway ends is rolled back. */
-  #seen(tx: Transaction): Transaction {
+  /** A transaction has the time of its own gateway. One whose gateway ends before the last statement is rolled back. */
+  #seen(tx: Transaction, isLast = false): Transaction {
     const process = this.#process
     const reached = (): Transaction => {
+      if (isLast) return tx
       if (process.isGone) throw new Error('This process is gone.')
       if (process.isCut) throw unreachable()
       return tx
@@ -95,7 +96,10 @@ export class RemoteStore implements Database {
   #closing<Item>(closing: BeforeCommit<Item>): BeforeCommit<Item> {
     const known = this.#closings.get(closing as BeforeCommit<never>) as BeforeCommit<Item> | undefined
     if (known) return known
-    const seen = Object.assign((tx: Transaction, items: readonly Item[]) => closing(this.#seen(tx), items), closing)
+    const seen = Object.assign(
+      (tx: Transaction, items: readonly Item[]) => closing(this.#seen(tx, true), items),
+      closing,
+    )
     this.#closings.set(closing as BeforeCommit<never>, seen as BeforeCommit<never>)
     return seen
   }

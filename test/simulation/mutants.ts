@@ -53,6 +53,20 @@ export const mutants: readonly Mutant[] = [
     'this.#runs.get(subscriptionId)?.controller.abort()',
     '',
   ),
+  mutant(
+    'a change between a lease and its run',
+    'wakes/run/dispatcher.ts',
+    'if (this.#interrupted.has(subscription.id)) this.interrupt(subscription.id)',
+    '',
+  ),
+  // several gateways
+  mutant('a gateway that is taken for dead too soon', 'cluster/gateway-store.ts', 'deadMs = 20_000', 'deadMs = 2_000'),
+  mutant(
+    'a lost lease that moves the cursor',
+    'wakes/store/lease-progress.ts',
+    'and lease_owner = v.column2 returning id, lease_owner as',
+    'returning id, lease_owner as',
+  ),
   // wakes
   mutant(
     'an answer that comes after a pause and is forgotten',
@@ -79,6 +93,12 @@ export const mutants: readonly Mutant[] = [
     'await this.#onDelivered(tx, delivered)',
   ),
   mutant('a wake that its mail does not know', 'wakes/run/recorder.ts', ', this.#onDelivered(tx, delivered)])', '])'),
+  mutant(
+    'an acknowledgement that the store refused',
+    'wakes/run/run-subscription.ts',
+    'if (event === undefined) await context.recorder.retried()',
+    '',
+  ),
   // the store
   mutant(
     'an answer before its commit is on the disk',

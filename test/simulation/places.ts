@@ -178,6 +178,12 @@ export class Places {
     this.#around.onHurt()
   }
 
+  /** All clocks go on while nothing runs: a machine that all are on was asleep. */
+  sleep(ms: number): void {
+    this.#around.realm.offset += ms
+    if (this.areSeveral) for (const { process } of this.#all) if (process) process.isHurt = true
+  }
+
   /** Of ten messages on the bus as many are lost from now on. */
   lose(messages: number): void {
     this.#hub.lost = messages

@@ -25,6 +25,8 @@ export interface Post {
   readonly subscriptionId: string
   readonly eventId: string
   readonly type: string
+  /** The message that it is about, where it says so. */
+  readonly messageId: string | undefined
   readonly from: number
   readonly to: number
   readonly previous: number | null
@@ -96,7 +98,8 @@ export class Receivers {
       prevLogId: previous = null,
     } = body
     const { fromLogId: from = logId, toLogId: to = logId, reason, mode } = body.payload ?? {}
-    const about = { receiver, eventId, subscriptionId, type: eventType, from, to, previous, reason, mode }
+    const messageId = body.data?.messageId
+    const about = { receiver, eventId, subscriptionId, type: eventType, messageId, from, to, previous, reason, mode }
     const sent = { at: this.#realm.now, wall: process.clock.now(), process }
     return { ...about, ...sent, isTaken: false, answer: undefined, endedAt: undefined }
   }
