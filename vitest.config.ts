@@ -8,24 +8,32 @@ import { workerRun } from './test/support/short-run.ts'
 // long too: npm run test:page.
 const exclude = ['test/faults/**', 'test/misuse/**', 'test/real-harnesses/**', 'test/page/**', '**/node_modules/**']
 
-/** Of PostgreSQL in each run: what is about its statements, its locks, and several gateways. */
+/** Of PostgreSQL in each run: its statements, locks and isolation, several gateways, and one whole way through each feature. */
 const core = [
   'test/storage/{as-call,counted-once,database,statements,stored-instants}.test.ts',
   'test/storage/postgres/**/*.test.ts',
   'test/gateways/**/*.test.ts',
-  'test/tasks/**/*.test.ts',
-  // Attacks whose cost, or whose limit, is in the store.
-  'test/rest/{hostile-shapes,repeats,words}.test.ts',
-  'test/a2a/{message-limits,revocation,send-limits}.test.ts',
-  'test/registry/{names,shares,usage}.test.ts',
-  'test/fronts/unread-streams.test.ts',
+  // Rows that many change at once, totals of them, and pages that are read in steps.
+  'test/tasks/{artifacts,expiry,list,move,read,totals,transition}.test.ts',
+  'test/mailbox/{broadcast,failure-modes,inbox,long-threads,mail-waits,piggyback-and-drain,retention,stored-bytes}.test.ts',
+  'test/claims/{claims,invariant,task-handoff}.test.ts',
+  'test/approvals/{decide,histories}.test.ts',
+  'test/log/{event-store,follow,prune-events,recent-events,restored,retention-sweeper,stored-data}.test.ts',
+  // Leases of subscriptions, what is written when an event is stored and when a wake is sent, and what a stop leaves.
+  'test/wakes/{coalescing,dispatcher,engine,fan-out,held,in-flight,isolation,overlaps}.test.ts',
+  'test/wakes/{recorder,release-in-steps,restart,several-writers,store-failure,triggers,trim-kept}.test.ts',
+  'test/subscriptions/{long-log,replay,resync,rotation,subscriptions,waiting}.test.ts',
+  'test/cluster/{clock,membership,silent-bus}.test.ts',
+  'test/identity/{keys,keys-at-rest,rekey,revocation,token-revocation}.test.ts',
+  'test/audit/{audit,lasting,local-acts}.test.ts',
+  'test/needs/{key-needs,urgency}.test.ts',
+  'test/recovery/{gate,turns}.test.ts',
+  'test/registry/{names,idempotency}.test.ts',
+  'test/rest/repeats.test.ts',
+  'test/a2a/send-limits.test.ts',
   'test/grpc/stored-halves.test.ts',
-  'test/{audit,redaction}/**/*.test.ts',
-  // After a crash the leases of the dead gateway are kept for 20 s, so of the crashes there are two.
-  'test/process/{mail-*,crash-before-delivery,crash-during-digest}.test.ts',
-  // Agents with many runs are left out of leasing, and failures in a row are rows.
-  'test/webhooks/outbound.test.ts',
-  'test/{approvals,claims,cluster,following,identity,log,mailbox,needs,push,recovery,subscriptions,wakes}/**/*.test.ts',
+  // After a crash the leases of the dead gateway are kept for 20 s, so of the crashes there is one.
+  'test/process/{mail-between-agents,crash-before-delivery}.test.ts',
 ]
 
 /** With `npm run test:postgres` also what does the same on both stores, as far as anybody knows. */
@@ -35,9 +43,12 @@ const further = [
   'test/cli/{ids/own-ids,options/text-input,team/apply,team/prune}.test.ts',
   'test/grpc/{access,calls,connections,large-messages,late-messages,lifecycle,limits}.test.ts',
   // A stream that nobody reads loads its events from the store; a compressed body is refused before anything is read there.
-  'test/fronts/{content-at-once,counted-streams,outage,unsendable-answer}.test.ts',
+  'test/fronts/{content-at-once,counted-streams,outage,unread-streams,unsendable-answer}.test.ts',
   'test/fronts/mcp/http/{large-reads,sessions,wakes}.test.ts',
-  'test/{a2a,access,contract,registry,rest,sessions,wake-stream}/**/*.test.ts',
+  'test/process/{mail-survives,crash-during-digest}.test.ts',
+  'test/webhooks/outbound.test.ts',
+  'test/{a2a,access,approvals,audit,claims,cluster,contract,following,identity,log,mailbox,needs,push}/**/*.test.ts',
+  'test/{recovery,redaction,registry,rest,sessions,subscriptions,tasks,wake-stream,wakes}/**/*.test.ts',
 ]
 
 export default defineConfig({

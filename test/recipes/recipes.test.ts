@@ -7,9 +7,10 @@ import { runWakeCommand } from '../../src/client/wakes/wake-command.ts'
 import type { WakeContext } from '../../src/client/wakes/wake-context.ts'
 import { findRecipes, readTexts } from './find-recipes.ts'
 import { hostileIds, hostileTexts } from './hostile-texts.ts'
+import { type Found, harnessNames, readStandIns } from './read-harness.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const standIn = readFileSync(join(import.meta.dirname, 'stand-in.mjs'), 'utf8')
+const standIn = readFileSync(join(import.meta.dirname, 'stand-in.sh'))
 /** `rouse`, as far as the example script calls it: it writes down its arguments, and lists no tasks. */
 const rouse = `#!/bin/sh
 printf '%s\\n' "$@" >> "$ROUSE_LOG"
@@ -17,28 +18,15 @@ case "$*" in *' -'*) cat > /dev/null ;; esac
 case "$*" in *list*) echo '{"tasks":[]}' ;; esac
 `
 
-/** The command line as a stand-in has taken it apart. */
-interface Found {
-  readonly name: string
-  readonly words: readonly string[]
-  readonly options: readonly string[]
-  readonly subcommands: readonly string[]
-  readonly commands: readonly string[]
-  readonly files: readonly string[]
-  readonly prompt: string
-}
-
 /** A directory as a person has it who copies a recipe, with stand-ins first on PATH. */
 function desk() {
   const directory = mkdtempSync(join(tmpdir(), 'rouse-recipes-'))
   const bin = join(directory, 'bin')
-  mkdirSync(bin)
+  const log = join(directory, 'found')
+  for (const path of [bin, log]) mkdirSync(path)
   symlinkSync(join(root, 'examples'), join(directory, 'examples'))
   symlinkSync(join(root, 'examples/on-wake.sh'), join(directory, 'on-wake.sh'))
-  writeFileSync(join(bin, 'package.json'), '{"type":"module"}')
-  for (const name of harnesses) {
-    writeFileSync(join(bin, name), `#!${process.execPath}\n${standIn}`, { mode: 0o755 })
-  }
+  for (const name of harnessNames) writeFileSync(join(bin, name), standIn, { mode: 0o755 })
   writeFileSync(join(bin, 'rouse'), rouse, { mode: 0o755 })
   const linesOf = (name: string) => {
     const path = join(directory, name)
@@ -48,7 +36,7 @@ function desk() {
     async run(command: string, wake: Wake, context: WakeContext) {
       const env = {
         PATH: `${bin}:${process.env.PATH}`,
-        STAND_IN_LOG: join(directory, 'found'),
+        STAND_IN_LOG: log,
         ROUSE_LOG: join(directory, 'rouse'),
       }
       const said: string[] = []
@@ -56,7 +44,7 @@ function desk() {
       const end = await runWakeCommand(wake, { command, env, cwd: directory, context, stdout: add, stderr: add })
       return { ...end, said: said.join('') }
     },
-    found: () => linesOf('found').map((line) => JSON.parse(line) as Found),
+    found: () => readStandIns(log),
     rouseWords: () => linesOf('rouse'),
     isTouched: () => existsSync(join(directory, 'touched')),
   }
@@ -93,7 +81,6 @@ const contextOf = (messages: readonly object[], tasks: readonly object[] = []) =
   ({ messages, tasks }) as unknown as WakeContext
 
 const recipes = [...new Map(findRecipes().map((recipe) => [recipe.command, recipe])).values()]
-const harnesses = ['claude', 'codex', 'opencode', 'gemini', 'qwen']
 const wordsOfRouse =
   /^(task|move|reply|list|working|completed|answer|assignee|submitted|-|--(artifact-text|type|role|state|json)|MESSAGE:\d+|task-\d+)$/
 const isScript = (command: string) => command.includes('on-wake.sh')
@@ -177,7 +164,7 @@ const takenBy = (command: string, { options, subcommands, commands, files }: Fou
 }
 
 describe.each(cases)('%s: %s', (_place, command) => {
-  const hasHarness = command.split(/[\s|]+/).some((word) => harnesses.includes(word))
+  const hasHarness = command.split(/[\s|]+/).some((word) => harnessNames.includes(word))
 
   test('gives the harness what a peer wrote as a text: no option, no command, no file', async () => {
     const { found, isTouched, rouseWords } = await (isScript(command) ? runForAll : runForEach)(command)

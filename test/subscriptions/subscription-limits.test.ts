@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { type Answer, liftRates, startGateway, type TestAgent, type TestGateway } from '../support/gateway.ts'
 import { startReceiver } from '../support/receiver.ts'
 
+const max = 60
 const url = 'http://127.0.0.1:9/dead'
 const subscribing = { trigger: 'SENT_TO_ME', harnessTarget: 'a2a-webhook', harnessTargetMetadata: { url } }
 const subscribe = (gateway: TestGateway, agent: TestAgent) =>
@@ -16,26 +17,27 @@ async function many(count: number, call: () => Promise<Answer>): Promise<Answer[
   return answers
 }
 
-test('of 1,500 subscriptions of one agent to dead receivers 500 are accepted; others subscribe, and are woken', async () => {
+test('of 180 subscriptions of one agent to dead receivers as many as its project allows are accepted; others subscribe, and are woken', async () => {
   await using gateway = await startGateway()
   await liftRates(gateway)
+  await gateway.call('PATCH', '/v1/projects/default', { limits: { subscriptions: max } })
   await using receiver = await startReceiver()
   const mallory = await gateway.addAgent('mallory')
   const bob = await gateway.addAgent('bob')
-  const answers = await many(1_500, () => subscribe(gateway, mallory))
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(500)
+  const answers = await many(3 * max, () => subscribe(gateway, mallory))
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(max)
   const refused = answers.find(({ status }) => status === 429)!
   expect(refused.body).toMatchObject({
     code: 'limit-exceeded',
     limit: 'subscriptions',
-    max: 500,
+    max,
     detail: expect.stringContaining('Remove those that are not in use.'),
   })
   await gateway.subscribe(bob, receiver.url)
   await gateway.send('bob', 'hello')
   await receiver.waitFor(1)
   const { body } = await gateway.call('GET', '/v1/wake-subscriptions', undefined, mallory)
-  expect([body.subscriptions.length, body.nextPageToken]).toEqual([500, ''])
+  expect([body.subscriptions.length, body.nextPageToken]).toEqual([max, ''])
   const [{ subscriptionId }] = body.subscriptions
   await gateway.call('DELETE', `/v1/wake-subscriptions/${subscriptionId}`, undefined, mallory)
   expect((await subscribe(gateway, mallory)).status).toBe(201)

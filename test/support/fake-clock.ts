@@ -23,13 +23,20 @@ export class FakeClock implements Clock {
   advance(ms: number): void {
     const target = this.#now + ms
     for (;;) {
-      const next = [...this.#timers].filter(({ at }) => at <= target).sort((a, b) => a.at - b.at)[0]
-      if (!next) break
+      const next = this.#next()
+      if (!next || next.at > target) break
       this.#timers.delete(next)
       this.#now = Math.max(this.#now, next.at)
       next.work()
     }
     this.#now = target
+  }
+
+  /** The timer that falls due first; of several, the one that was set first. */
+  #next(): { at: number; work: () => void } | undefined {
+    let first: { at: number; work: () => void } | undefined
+    for (const timer of this.#timers) if (!first || timer.at < first.at) first = timer
+    return first
   }
 
   /** The number of timers that end that far from now. */

@@ -40,8 +40,9 @@ async function startSilence(ports: number) {
 }
 
 test('1,280 attempts to silent receivers use 128 places, and 32 for slow ones: the wakes of others arrive', async () => {
-  await using silence = await startSilence(20)
   await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' } })
+  // It ends before the gateway, whose stop would wait for the attempts.
+  await using silence = await startSilence(20)
   await using receiver = await startReceiver()
   const mallory = await gateway.addAgent('mallory')
   const victim = await gateway.addAgent('victim')
@@ -76,8 +77,8 @@ test('tests of silent receivers take the slots of their agent, and of nobody els
 
 test('a test needs a place like every attempt; without one in time it is refused, and uses none', async () => {
   const clock = new FakeClock()
-  await using silence = await startSilence(1)
   await using gateway = await startGateway({ env: { ROUSE_WEBHOOK_TIMEOUT: '30' }, overrides: { clock } })
+  await using silence = await startSilence(1)
   const mallory = await gateway.addAgent('mallory')
   const { id } = await gateway.subscribe(mallory, silence.urls[0]!, { harnessTargetMetadata: { maxInFlight: 64 } })
   await sendMany(gateway, 'mallory', 64)
