@@ -70,7 +70,7 @@ const calls = {
     })
   },
   move(world, [a, b, c]) {
-    const task = pick(world.tasks, a)
+    const task = a % 5 === 0 ? world.tasks.at(-1) : pick(world.tasks, a)
     if (!task) return
     const to = pick(['working', 'input-required', 'completed', 'failed'], b)
     const path = `/v1/tasks/${task.id}/transitions`
@@ -154,6 +154,7 @@ const calls = {
   },
   session(world, [a, b]) {
     const agent = agentOf(world, a)
+    world.watch.touches(agent.handle)
     const startedAt = later(world, 0)
     const body = { surface: pick(['claude_code', 'other'], b), pid: ++agent.pid, startedAt }
     void world.ask({ method: 'POST', path: '/v1/sessions', key: agent.key, body }).then((answer) => {
@@ -161,13 +162,15 @@ const calls = {
     })
   },
   leave(world, [a, b]) {
-    const { sessionId, key } = agentOf(world, a)
+    const { sessionId, key, handle } = agentOf(world, a)
     if (!sessionId) return
+    world.watch.touches(handle)
     const query = { by: pick(['harness', 'harness', 'person'], b) }
     void world.ask({ method: 'DELETE', path: `/v1/sessions/${sessionId}`, key, query })
   },
   presence(world, [a, b]) {
-    const { key } = agentOf(world, a)
+    const { key, handle } = agentOf(world, a)
+    world.watch.touches(handle)
     const body = { state: pick(['idle', 'active', 'waitingOnApproval', 'userTyping'], b), source: 'bridge-daemon' }
     void world.ask({ method: 'PUT', path: '/v1/presence', key, body })
   },
@@ -240,6 +243,7 @@ async function runBridge(world: World, agent: Agent, laziness: number): Promise<
 async function boot(world: World, agent: Agent, laziness: number): Promise<void> {
   if (laziness === 3) return
   await new Promise<void>((resolve) => world.realm.after(1_000 + laziness * 4_000, resolve))
+  world.watch.touches(agent.handle)
   const body = { surface: 'codex', pid: ++agent.pid, startedAt: later(world, 0) }
   const answer = await world.ask({ method: 'POST', path: '/v1/sessions', key: agent.key, body })
   if (!answer || answer.status >= 300) return

@@ -47,7 +47,9 @@ const worlds: Readonly<Record<'wakes' | 'calls' | 'recovery', readonly Scene[]>>
     ['burst', 'park'],
     ['burst', 'pause', 'resume'],
     ['burst', 'cap', 'burst'],
-    ['burst', 'change'],
+    ['burst', 'change', 'park'],
+    ['burst', 'change', 'pause', 'resume'],
+    ['burst', 'full', 'cap', 'wait'],
     ['burst', 'crash'],
     ['burst', 'restart'],
     ['burst', 'resync'],
@@ -59,7 +61,7 @@ const worlds: Readonly<Record<'wakes' | 'calls' | 'recovery', readonly Scene[]>>
     ['crash', 'mail'],
     ['full', 'mint', 'mail'],
     ['task', 'move', 'move', 'move'],
-    ['claim', 'claim', 'claim'],
+    ['claim', 'wait', 'claim', 'claim'],
     ['failing', 'mail', 'burst'],
     ['unreadable', 'burst', 'inbox'],
   ],
@@ -87,7 +89,7 @@ const delays = [0, 0, 0, 5, 100, 1_000, 4_000, 20_000]
 /** Writes a history: its seed first decides what may happen in it at all, and how often, so that no two are alike. */
 export function historyOf(seed: string): History {
   const chance = new Chance(seed, 'history')
-  const world = chance.of(['wakes', 'wakes', 'calls', 'recovery'] as const)
+  const world = chance.of(['wakes', 'calls', 'recovery'] as const)
   const gateways = chance.of([1, 1, 1, 2, 3])
   const mix = {
     gateways,
@@ -113,7 +115,7 @@ export function historyOf(seed: string): History {
   const busy = delays.slice(0, 2 + chance.below(delays.length - 1))
   const next = (): readonly [number, number, number] => [chance.next(), chance.next(), chance.next()]
   const acts = Array.from({ length: 8 + chance.below(40) }).flatMap((): Act[] => {
-    if (scenes.length === 0 || chance.isLess(0.7))
+    if (scenes.length === 0 || chance.isLess(0.6))
       return [{ what: chosen(able, chance.fraction() * sum), after: chance.of(busy), n: next() }]
     return chance.of(scenes).map((what, at): Act => {
       const n = next()

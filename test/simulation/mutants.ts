@@ -95,8 +95,8 @@ export const mutants: readonly Mutant[] = [
   mutant('a wake that its mail does not know', 'wakes/run/recorder.ts', ', this.#onDelivered(tx, delivered)])', '])'),
   mutant(
     'an acknowledgement that the store refused',
-    'wakes/run/run-subscription.ts',
-    'if (event === undefined) await context.recorder.retried()',
+    'wakes/run/dispatcher.ts',
+    'await recorder.retried()',
     '',
   ),
   // the store
@@ -104,7 +104,7 @@ export const mutants: readonly Mutant[] = [
     'an answer before its commit is on the disk',
     'storage/sqlite/group-commit.ts',
     'await this.#disk.flush()',
-    'await Promise.resolve(void this.#disk.flush())',
+    'await Promise.resolve(void this.#disk.flush().catch(() => {}))',
   ),
   mutant(
     'what a failed writer wrote',

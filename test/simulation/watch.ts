@@ -18,6 +18,8 @@ interface Watched {
   readonly posts: Post[]
   /** The newest event that its gateway has an acknowledgement of. */
   acknowledgedTo: number
+  /** When it was last made active: what is sent again from before a failure has what was on its way then. */
+  resumedAt: number
   /** When somebody has last changed something about it, in ms since the beginning. */
   touchedAt: number
   /** Wakes that began after a pause or a park was answered. */
@@ -66,6 +68,7 @@ export class Watch {
       knownTo: 0,
       posts: [],
       acknowledgedTo: 0,
+      resumedAt: 0,
       touchedAt: Number.NEGATIVE_INFINITY,
       late: 0,
     })
@@ -91,7 +94,7 @@ export class Watch {
 
   resumes(id: string): void {
     const one = this.subscriptions.get(id)
-    if (one) Object.assign(one, { isPaused: false, order: one.order + 1 })
+    if (one) Object.assign(one, { isPaused: false, order: one.order + 1, resumedAt: this.#world.realm.now })
   }
 
   sendsAgain(id: string, knownTo = 0): void {
@@ -187,7 +190,7 @@ export class Watch {
     this.#world.note(`${post.receiver} ${post.answer} ${post.eventId}`)
     const one = this.subscriptions.get(post.subscriptionId)
     if (!one || post.type === 'wake/test' || !isTaken(post)) return
-    one.acknowledgedTo = Math.max(one.acknowledgedTo, post.to)
+    if (post.at >= one.resumedAt) one.acknowledgedTo = Math.max(one.acknowledgedTo, post.to)
     const cap = this.#caps.get(one.handle)
     if (!cap) return
     const since = Math.max(cap.since, this.#world.realm.now - 3_600_000)

@@ -155,9 +155,11 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   async #lease(limit: number): Promise<number> {
+    const { db, recorder } = this.#context
+    await recorder.retried()
     const owner = this.#newOwner()
     this.#interrupted.clear()
-    const leased = await leaseDue(this.#context.db, owner, limit, [...this.#full])
+    const leased = await leaseDue(db, owner, limit, [...this.#full])
     for (const subscription of leased) {
       this.#start(subscription, owner)
       // It was changed between its lease and here.

@@ -98,7 +98,7 @@ export class Recorder {
     }
   }
 
-  /** Writes what the store has refused. The next lease of a subscription looks for it on record. Rejects when the store refuses it again. */
+  /** Writes what the store has refused, before a lease reads where its subscription is. Rejects when the store refuses it again. */
   async retried(): Promise<void> {
     if (this.#hasRefused) await this.#write()
   }

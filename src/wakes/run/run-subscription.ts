@@ -45,7 +45,6 @@ export async function runSubscription(
 /** Returns when the subscription falls due again, if it does. Rejects when the store fails. */
 async function work(run: Run): Promise<number | undefined> {
   const { context, subscription, lease, event } = run
-  if (event === undefined) await context.recorder.retried()
   const sender = new Sender(run)
   const reader = new PendingReader(run)
   // A subscription that was leased for one event was idle, so it has no requested replays.
