@@ -8,6 +8,8 @@ type Do = (world: World, n: Numbers) => Promise<void> | void
 const pick = <Item>(items: readonly Item[], n: number): Item => items[n % items.length]!
 /** Most of what happens is about one agent, so that it meets. */
 const agentOf = (world: World, n: number): Agent => (n % 5 < 3 ? world.agents[0]! : pick(world.agents, n >>> 3))
+/** A number that is about the agent at a place. */
+export const numberOf = (at: number): number => 8 * at + [0, 1, 2, 3, 4, 5, 6, 7].find((n) => (8 * at + n) % 5 >= 3)!
 const subscriptionOf = (world: World, n: number): string =>
   n % 5 < 3 ? world.subscriptions[0]! : pick(world.subscriptions, n >>> 3)
 const pathOf = (id: string): string => `/v1/wake-subscriptions/${encodeURIComponent(id)}`

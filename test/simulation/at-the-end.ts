@@ -116,7 +116,7 @@ function checkRecovery(events: readonly Logged[], peek: Peek): void {
   const open = new Map<string, Logged>()
   const gates = new Map<string, GateStates>([['', { nudges: 'enabled', restarts: 'disabled' }]])
   const lives = peek(
-    "select '@' || handle as agent, s.created_at, s.acted_at from session s join agent on agent.id = s.agent_id",
+    'select handle as agent, s.created_at, s.acted_at from session s join agent on agent.id = s.agent_id',
   )
   for (const event of events) {
     const { type, data } = event

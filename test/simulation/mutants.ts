@@ -93,12 +93,7 @@ export const mutants: readonly Mutant[] = [
     'await this.#onDelivered(tx, delivered)',
   ),
   mutant('a wake that its mail does not know', 'wakes/run/recorder.ts', ', this.#onDelivered(tx, delivered)])', '])'),
-  mutant(
-    'an acknowledgement that the store refused',
-    'wakes/run/dispatcher.ts',
-    'await recorder.retried()',
-    '',
-  ),
+  mutant('an acknowledgement that the store refused', 'wakes/run/dispatcher.ts', 'await recorder.retried()', ''),
   // the store
   mutant(
     'an answer before its commit is on the disk',

@@ -190,7 +190,8 @@ export class Watch {
     this.#world.note(`${post.receiver} ${post.answer} ${post.eventId}`)
     const one = this.subscriptions.get(post.subscriptionId)
     if (!one || post.type === 'wake/test' || !isTaken(post)) return
-    if (post.at >= one.resumedAt) one.acknowledgedTo = Math.max(one.acknowledgedTo, post.to)
+    // What a process knows that cannot write it, another one does not.
+    if (post.at >= one.resumedAt && !post.process.isHurt) one.acknowledgedTo = Math.max(one.acknowledgedTo, post.to)
     const cap = this.#caps.get(one.handle)
     if (!cap) return
     const since = Math.max(cap.since, this.#world.realm.now - 3_600_000)
@@ -243,7 +244,7 @@ export class Watch {
 
   #checkRepeat(one: Watched, post: Post): void {
     // Of several in flight only the oldest moves the cursor: what overtook one that failed is sent again.
-    if (one.width > 1 || this.#isUncertain(one, post)) return
+    if (one.width > 1 || this.#isUncertain(one, post) || this.#world.disk.isBroken) return
     const same = one.posts.filter(({ eventId }) => eventId === post.eventId)
     if (same.some((other) => isTaken(other) && other.process === post.process)) {
       fail('what was acknowledged is not sent again', said(post))

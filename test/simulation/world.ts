@@ -1,6 +1,6 @@
 import { newMessageId } from '../../src/lib/ids.ts'
 import type { Logger } from '../../src/logger/logger.ts'
-import { actsOf } from './acts.ts'
+import { actsOf, numberOf } from './acts.ts'
 import { Chance } from './chance.ts'
 import { Disk } from './disk.ts'
 import { type Answer, adminKey, type Call } from './gateway.ts'
@@ -224,8 +224,9 @@ export class World {
     await actsOf.gate(this, [0, 0, 0])
     await this.realm.pass(100)
     for (const at of this.agents.keys()) {
-      await actsOf.session(this, [at, chance.next(), 0])
-      await actsOf.bridge(this, [at, chance.next(), 0])
+      const n = numberOf(at)
+      await actsOf.session(this, [n, chance.next(), 0])
+      await actsOf.bridge(this, [n, chance.next(), 0])
       await this.realm.pass(100)
     }
   }

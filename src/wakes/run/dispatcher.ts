@@ -182,7 +182,7 @@ export class Dispatcher implements AsyncDisposable {
     // The last records of the run before may have moved the cursor since this lease, unless it was idle.
     const isOutdated = before !== undefined && event === undefined
     const done = (before?.done ?? Promise.resolve()).then(async () => {
-      const now = isOutdated ? await findSubscription(this.#context.db, subscription.id).catch(() => {}) : undefined
+      const now = isOutdated ? await this.#readAgain(subscription.id).catch(() => {}) : undefined
       return this.#work(now ?? subscription, owner, control)
     })
     const run = { controller, done }
@@ -192,6 +192,11 @@ export class Dispatcher implements AsyncDisposable {
       if (this.#runs.get(subscription.id) === run) this.#runs.delete(subscription.id)
       this.#count(subscription.agentId, -1)
     })
+  }
+
+  async #readAgain(subscriptionId: string): Promise<Subscription | undefined> {
+    await this.#context.recorder.retried()
+    return findSubscription(this.#context.db, subscriptionId)
   }
 
   async #work(subscription: Subscription, owner: string, control: RunControl): Promise<void> {

@@ -2,7 +2,9 @@ import type { Core } from '../../log/core.ts'
 import type { LogEvent } from '../../log/event.ts'
 import type { LogNotifier } from '../../log/log-notifier.ts'
 import type { RecoverySettings } from '../../registry/recovery/gate.ts'
+import { readGates } from '../../registry/recovery/gate-store.ts'
 import type { Subscription } from '../../registry/subscriptions/subscription.ts'
+import type { Reader } from '../../storage/database.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
 import { mayStart } from '../../turns/may-start.ts'
 import { partiesOf, withheldTurn } from '../../turns/turn.ts'
@@ -71,19 +73,24 @@ export async function renew({ context, lease, signal }: Run): Promise<boolean> {
 export async function mayWake(run: Run, { eventId, fromLogId, logId, event }: Emission): Promise<boolean> {
   const { context, subscription, lease, capped } = run
   if (!capped) return true
-  const now = context.clock.now()
-  await context.recorder.settled(lease)
-  const cap = await findReachedCap(context.db, subscription.agentId, capped, now)
-  const verdict = mayStart('wake', { now, recovery: { parked: null }, cap })
-  if (verdict.answer === 'start') return true
   const { id: subscriptionId, projectId, agentId } = subscription
+  const now = context.clock.now()
+  const ask = async (db: Reader, settings: RecoverySettings) => {
+    const cap = await findReachedCap(db, agentId, settings, now)
+    return { cap, verdict: mayStart('wake', { now, recovery: { parked: null }, cap }) }
+  }
+  await context.recorder.settled(lease)
+  if ((await ask(context.db, capped)).verdict.answer === 'start') return true
   const route = 'a2a-webhook' // caps are read for no other
   const about = { eventId, subscriptionId, fromLogId, toLogId: logId, ...partiesOf(event ? [event] : []) }
   await context.db.transaction(async (tx) => {
-    await resumeWithDigest(tx, lease)
+    // The caps may have changed since the run has read them: who changes them lets go what is withheld by then.
+    const { cap, verdict } = await ask(tx, (await readGates(tx, projectId, agentId)).effective.settings)
+    if (verdict.answer !== 'start') await resumeWithDigest(tx, lease)
     if (cap) await insertWithheldTurn(tx, withheldTurn({ projectId, agentId, act: 'wake', route, ...about }, cap, now))
+    await requeueLease(tx, lease, verdict.answer === 'start' ? now : (verdict.until ?? now + leaseMs))
   })
-  await requeue(run, verdict.until ?? now + leaseMs)
+  lease.lose()
   return false
 }
 
