@@ -136,8 +136,8 @@ function check(world: Simulation, watched: Watched, before: Simulation, did: rea
     if (one === 'nudge') expect(now - (before.wokenAt ?? 0)).toBeGreaterThanOrEqual(10 * minute)
     // Another message buys no act.
     if (watched.isLost) expect(lastActedAt(watched)).toBeGreaterThan(last!.at)
-    // The same mode for the same reason at most once.
-    const reason = `${one} ${world.recovery.actedFor}`
+    // The same mode for the same reason at most once, of a nudge in each session: a harness that was started in between may be reminded.
+    const reason = `${one} ${world.recovery.actedFor} ${session?.id ?? ''}`
     expect(watched.reasons.has(reason)).toBe(false)
     watched.reasons.add(reason)
     watched.acts.push({ mode: one, at: now, sessionId: session?.id ?? null })
