@@ -90,7 +90,7 @@ export class Places {
       place.gateway = undefined
       const process = new Process(realm)
       place.process = process
-      process.skew = place.skew
+      process.setClock(place.skew)
       const db = this.#server
         ? new RemoteStore(this.#server, process, () => this.#delay())
         : new SimulatedStore(disk, process.clock, { isRemote: history.mix.isRemote })
@@ -172,7 +172,7 @@ export class Places {
     const place = this.#of(n)
     const { process } = place
     if (!process || process.isGone) return
-    if (how === 'clock') place.skew = process.skew = ms
+    if (how === 'clock') process.setClock((place.skew = ms))
     else process[how](ms)
     this.#around.note(`${how} ${this.#all.indexOf(place)} ${ms}`)
     this.#around.onHurt()

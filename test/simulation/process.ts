@@ -2,13 +2,15 @@ import type { Clock } from '../../src/lib/clock.ts'
 import type { Realm } from './realm.ts'
 
 let made = 0
+/** A clock that is wrong by more is said to be wrong. */
+const offsetMaxMs = 5_000
 
 /** A process that runs a gateway, on a machine with a clock. The operating system may stop it for a while, or end it. */
 export class Process {
   readonly number: number
   readonly clock: Clock
   /** ms by which its wall clock is ahead. */
-  skew = 0
+  #skew = 0
   isGone = false
   /** Its leases may have ended, or what it knows may be on no record. */
   isHurt = false
@@ -21,7 +23,7 @@ export class Process {
     this.#realm = realm
     this.number = ++made
     this.clock = {
-      now: () => realm.wall + this.skew,
+      now: () => realm.wall + this.#skew,
       after: (delayMs, work) => {
         const timer = realm.after(delayMs, () => this.run(work))
         return () => realm.cancel(timer)
@@ -47,8 +49,14 @@ export class Process {
     this.isHurt = true
   }
 
+  /** A wrong clock ends leases of others too early: better twice than never. */
+  setClock(aheadMs: number): void {
+    this.#skew = aheadMs
+    if (Math.abs(aheadMs) > offsetMaxMs) this.isHurt = true
+  }
+
   heal(): void {
-    this.#thawsAt = this.#cutUntil = this.skew = 0
+    this.#thawsAt = this.#cutUntil = this.#skew = 0
   }
 
   /** Does something now, or when it goes on, or never. */
