@@ -172,8 +172,10 @@ export class Places {
     const place = this.#of(n)
     const { process } = place
     if (!process || process.isGone) return
-    if (how === 'clock') process.setClock((place.skew = ms))
-    else process[how](ms)
+    if (how === 'clock') {
+      place.skew = ms
+      process.setClock(ms)
+    } else process[how](ms)
     this.#around.note(`${how} ${this.#all.indexOf(place)} ${ms}`)
     this.#around.onHurt()
   }
