@@ -307,7 +307,11 @@ const faults = {
   deafen(world, [a]) {
     world.places.lose(pick([0, 1, 5, 10], a))
   },
-  wait: (world, [a]) => world.wait(pick([10_000, 60_000, 200_000, 700_000], a)),
+  // Recovery takes minutes, and much else is over within one.
+  wait: (world, [a]) =>
+    world.wait(
+      pick(world.history.mix.recovers ? [10_000, 60_000, 200_000, 700_000] : [5_000, 20_000, 60_000, 400_000], a),
+    ),
 } satisfies Record<string, Do>
 
 export type ActName = keyof typeof calls | keyof typeof faults
