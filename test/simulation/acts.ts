@@ -180,7 +180,7 @@ const calls = {
     const { key, handle } = agentOf(world, a)
     const body = { until: b % 5 === 0 ? null : later(world, 1 + (b % 300)), reason: 'usage-limit' }
     world.watch.touches(handle)
-    const parked = world.watch.parking(handle)
+    const parked = world.watch.parking(handle, body.until)
     void world.ask({ method: 'PUT', path: '/v1/parked', key, body }).then((answer) => {
       if (answer?.status === 200) parked(body.until)
     })

@@ -102,9 +102,11 @@ export class Watch {
     if (one) Object.assign(one, { isSentAgain: true, knownTo: Math.max(one.knownTo, knownTo) })
   }
 
-  /** Returns what notes the answer to a park that is asked for now. */
-  parking(handle: string): (until: string | null) => void {
+  /** Returns what notes the answer to a park that is asked for now. It may be stored without an answer, and end earlier than the one before. */
+  parking(handle: string, asked: string | null): (until: string | null) => void {
     const order = this.#parkOrder
+    const before = this.#parkedUntil.get(handle)
+    if (before !== undefined && asked !== null) this.#parkedUntil.set(handle, Math.min(before, Date.parse(asked)))
     return (until) => this.#parks(handle, until, order)
   }
 
