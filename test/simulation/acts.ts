@@ -269,7 +269,7 @@ const faults = {
     world.receivers.manner.clear()
   },
   crash(world, [a, b]) {
-    if (world.places.areSeveral) world.places.crash(b)
+    if (world.places.areSeveral) world.places.crash(b, a % 30)
     else world.disk.faults.crashIn = 1 + (a % 40)
   },
   restart: (world, [, b]) => world.stop(b),

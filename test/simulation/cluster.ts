@@ -75,6 +75,7 @@ export class RemoteStore implements Database {
     const process = this.#process
     const reached = (): Transaction => {
       if (isLast) return tx
+      process.tick()
       if (process.isGone) throw new Error('This process is gone.')
       if (process.isCut) throw unreachable()
       return tx

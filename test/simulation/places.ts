@@ -88,7 +88,7 @@ export class Places {
       if (tries > 5) throw new Error('The gateway does not start.')
       place.gateway?.kill()
       place.gateway = undefined
-      const process = new Process(realm)
+      const process = new Process(realm, () => this.#end(place))
       place.process = process
       process.setClock(place.skew)
       const db = this.#server
@@ -136,10 +136,15 @@ export class Places {
     })
   }
 
-  /** A process ends now. Of a machine with its own store the next one starts on what the disk has. */
-  crash(n = 0): void {
-    const { disk, realm, note, onHurt } = this.#around
+  /** A process ends now, or at an operation of the store from now. Of a machine with its own store the next one starts on what the disk has. */
+  crash(n = 0, operations = 0): void {
     const place = this.#of(n)
+    if (operations === 0) this.#end(place)
+    else if (place.process) place.process.endsIn = operations
+  }
+
+  #end(place: Place): void {
+    const { disk, realm, note, onHurt } = this.#around
     if (!place.process || place.process.isGone) return
     note(this.areSeveral ? `crash ${this.#all.indexOf(place)}` : 'crash')
     Object.assign(place.process, { isGone: true, isHurt: true })

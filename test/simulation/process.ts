@@ -14,13 +14,19 @@ export class Process {
   isGone = false
   /** Its leases may have ended, or what it knows may be on no record. */
   isHurt = false
+  /** It ends at this operation of the store from now. 0: at none. */
+  endsIn = 0
   #thawsAt = 0
   /** Until when it has no way to the store of several gateways. */
   #cutUntil = 0
   readonly #realm: Realm
 
-  constructor(realm: Realm) {
+  readonly #end: () => void
+
+  /** @param end ends it */
+  constructor(realm: Realm, end: () => void) {
     this.#realm = realm
+    this.#end = end
     this.number = ++made
     this.clock = {
       now: () => realm.wall + this.#skew,
@@ -29,6 +35,11 @@ export class Process {
         return () => realm.cancel(timer)
       },
     }
+  }
+
+  /** Counts an operation of the store. */
+  tick(): void {
+    if (this.endsIn > 0 && --this.endsIn === 0) this.#end()
   }
 
   get isFrozen(): boolean {
@@ -56,7 +67,7 @@ export class Process {
   }
 
   heal(): void {
-    this.#thawsAt = this.#cutUntil = this.#skew = 0
+    this.#thawsAt = this.#cutUntil = this.#skew = this.endsIn = 0
   }
 
   /** Does something now, or when it goes on, or never. */
