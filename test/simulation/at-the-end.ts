@@ -46,6 +46,10 @@ function checkAccepted({ acceptedWords, keyedWords }: Watch, peek: Peek): void {
   const counts = new Map<string, number>()
   for (const { word } of rows) counts.set(String(word), (counts.get(String(word)) ?? 0) + 1)
   for (const word of acceptedWords.keys()) if (!counts.has(word)) fail('nothing that was accepted is lost', word)
+  const [unsaid] = peek(
+    "select id from message where (subject like 'mail %' or subject like 'plea %') and not exists (select 1 from event where type = 'message.sent' and json_extract(data, '$.messageId') = message.id)",
+  )
+  if (unsaid) fail('what is stored is in the log', String(unsaid.id))
   for (const word of keyedWords) if ((counts.get(word) ?? 0) > 1) fail('a keyed call is carried out once', word)
 }
 

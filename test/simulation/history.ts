@@ -77,6 +77,7 @@ const worlds: Readonly<Record<'wakes' | 'calls' | 'recovery', readonly Scene[]>>
 const betweenGateways: readonly Scene[] = [
   ['burst', 'halt', 'burst', 'wait'],
   ['burst', 'crash', 'wait'],
+  ['crash', 'mail', 'burst'],
   ['deafen', 'burst', 'pause', 'burst'],
   ['cut', 'burst', 'wait'],
 ]

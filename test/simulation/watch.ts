@@ -143,7 +143,9 @@ export class Watch {
   starts(): void {
     for (const { id, cursor } of this.#peek('select id, cursor_log_id as cursor from subscription')) {
       const one = this.subscriptions.get(String(id))
-      if (one) one.acknowledgedTo = Math.min(one.acknowledgedTo, Number(cursor))
+      if (!one) continue
+      const known = one.posts.filter((post) => isTaken(post) && post.to <= Math.min(one.acknowledgedTo, Number(cursor)))
+      one.acknowledgedTo = Math.max(0, ...known.map(({ to }) => to))
     }
   }
 
