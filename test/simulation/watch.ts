@@ -144,7 +144,10 @@ export class Watch {
     for (const { id, cursor } of this.#peek('select id, cursor_log_id as cursor from subscription')) {
       const one = this.subscriptions.get(String(id))
       if (!one) continue
-      const known = one.posts.filter((post) => isTaken(post) && post.to <= Math.min(one.acknowledgedTo, Number(cursor)))
+      const end = Math.min(one.acknowledgedTo, Number(cursor))
+      // A wake that came again is as it ended last.
+      const last = new Map(one.posts.map((post) => [post.eventId, post]))
+      const known = [...last.values()].filter((post) => isTaken(post) && post.to <= end)
       one.acknowledgedTo = Math.max(0, ...known.map(({ to }) => to))
     }
   }
