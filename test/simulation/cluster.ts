@@ -57,7 +57,7 @@ export class RemoteStore implements Database {
   abandon(): void {}
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  /** @param lost what its caller is told when the answer does not arrive */
+  /** @param lost makes the error for an answer that does not arrive */
   async #overThere<T>(work: () => Promise<T>, lost: () => Problem): Promise<T> {
     const process = this.#process
     if (process.isCut) throw unreachable()

@@ -60,7 +60,7 @@ interface Around {
   readonly bus: Bus | undefined
 }
 
-/** A store whose handles a process may leave behind. */
+/** A store that a process uses. `abandon` closes its files when the process has ended without a stop. */
 interface Store extends Database {
   abandon(): void
 }

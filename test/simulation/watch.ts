@@ -175,7 +175,7 @@ export class Watch {
     one.posts.push(post)
   }
 
-  /** One gateway knows at once what it has answered. Another hears of it, and knows it when it records what it has sent. */
+  /** One gateway sends nothing after its answer. Of several, another one may send a wake or two before it hears of the change. */
   #late(one: Watched, rule: string, post: Post): void {
     one.late++
     if (!this.#world.places.areSeveral || one.late > 2 * one.width) fail(rule, said(post))

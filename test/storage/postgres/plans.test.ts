@@ -9,7 +9,7 @@ import { useEverything } from '../use-everything.ts'
 afterEach(() => void vi.restoreAllMocks())
 
 /** Rows of others in each table. */
-const othersMin = 3_000
+const othersMin = 6_000
 /** More than any page. */
 const readMax = 600
 
