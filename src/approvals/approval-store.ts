@@ -17,7 +17,7 @@ const isOpen = sql`state = 'open' and ${lateFilter(sql`expires_at > ${p('now')}`
 const insert = approvals.insert()
 const removeSurplus = statement<{ agentId: string; keep: number }>(sql`delete from approval where id in (
   select id from approval where agent_id = ${p('agentId')} and closed_at is not null and answer is null
-  order by id desc limit 100 offset cast(${p('keep')} as bigint))`)
+  order by id desc limit 100 offset ${p('keep')})`)
 const byId = statement<{ id: string }, Row>(sql`select ${columns} from approval where id = ${p('id')}`)
 const byNonce = statement<{ agentId: string; nonce: string }, Row>(
   sql`select ${columns} from approval where agent_id = ${p('agentId')} and nonce = ${p('nonce')}`,

@@ -27,7 +27,7 @@ interface Filter extends Page {
 const matching = sql`where (${p('actor')} = '' or actor = ${p('actor')}) and (${p('operation')} = '' or operation = ${p('operation')})
   and (${p('outcome')} = '' or outcome = ${p('outcome')}) order by id desc ${limited}`
 const named = sql.raw(`'${defaultProject}'`)
-const examined = sql`limit cast(${p('examined')} as bigint)`
+const examined = sql`limit ${p('examined')}`
 const ofAll = sql`from audit where id >= ${p('since')} and id < ${p('before')} order by id desc ${examined}`
 const ofProject = sql`from audit where project_id = ${p('project')} and project_id <> ${named} and id >= ${p('since')}
   and id < ${p('before')} order by id desc ${examined}`

@@ -30,11 +30,11 @@ const setStream = statement<{ id: string; streamId: string; now: number }>(
 const remove = statement<{ id: string }>(sql`delete from mcp_session where id = ${p('id')}`)
 const unusedOfKey = statement<{ keyId: string; keep: number }, { id: string }>(
   sql`select id from mcp_session where key_id = ${p('keyId')} order by last_used_at desc, id
-    limit 1000 offset cast(${p('keep')} as bigint)`,
+    limit 1000 offset ${p('keep')}`,
 )
 const unusedOfCaller = statement<{ callerId: string; keep: number }, { id: string }>(
   sql`select id from mcp_session where caller_id = ${p('callerId')} order by last_used_at desc, id
-    limit 1000 offset cast(${p('keep')} as bigint)`,
+    limit 1000 offset ${p('keep')}`,
 )
 const ofKey = statement<{ keyId: string }, { id: string }>(
   sql`select id from mcp_session where key_id = ${p('keyId')} order by id`,

@@ -93,8 +93,8 @@ export const joined = (column: string): SQL => sql.raw(`/*postgres any(array[*/$
 /** A named parameter of a statement. */
 export const p = (name: string): Placeholder => sql.placeholder(name)
 
-/** At most `limit` rows. The cast is for SQLite, which plans a statement again at each execution with a bare `limit ?`. */
-export const limited: SQL = sql`limit cast(${p('limit')} as bigint)`
+/** At most `limit` rows. */
+export const limited: SQL = sql`limit ${p('limit')}`
 
 /** A condition that is checked after rows were found by their key. PostgreSQL may take a bare condition for selective and search by it. */
 export const lateFilter = (condition: SQL): SQL => sql`case when ${condition} then true else false end`

@@ -39,10 +39,10 @@ const ownIn = (part: SQL): SQL => sql`from task where assignee_id = a.id and ${p
 function shareOf(part: SQL): SQL {
   const own = ownIn(part)
   const counts = partsByHandOver.map(
-    (one) => sql`(select count(*) from (select 1 ${ownIn(one)} limit cast(${p('most')} as bigint)) as counted)`,
+    (one) => sql`(select count(*) from (select 1 ${ownIn(one)} limit ${p('most')}) as counted)`,
   )
   return sql`select ${taskColumns}, share.total from (select a.id as owner,
-      coalesce((select status_at ${own} and ${after} order by status_at, id limit 1 offset cast(${p('skipped')} as bigint)), ${p('until')}) as up_to,
+      coalesce((select status_at ${own} and ${after} order by status_at, id limit 1 offset ${p('skipped')}), ${p('until')}) as up_to,
       ${sql.join(counts, sql` + `)} as total
     from (select id from agent where project_id = ${p('projectId')} union all select 'operator') a cross join task_count c
     where a.id >= ${p('first')} and a.id <= ${p('last')} and c.agent_id = '' and c.assignee_id = ${joined('a.id')} and c.originator_id = ''

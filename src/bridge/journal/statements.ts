@@ -148,7 +148,7 @@ interface NthParams {
 /** The start of the n-th most recent turn. A start in the future was written by another clock. */
 const nthTurn = (where: SQL): SQL =>
   sql`select at from turn where ${where} and at <= ${p('now')}
-    order by at desc limit 1 offset cast(${p('skipped')} as bigint)`
+    order by at desc limit 1 offset ${p('skipped')}`
 
 export const nthOfBridge = statement<NthParams, { at: number }>(nthTurn(sql`true`))
 
@@ -181,7 +181,7 @@ export const deleteOlderTurns = statement<{ before: number }>(sql`delete from tu
 
 export const deleteBeyond = statement<{ kept: number }>(
   sql`delete from wake where updated_at <
-    (select updated_at from wake order by updated_at desc limit 1 offset cast(${p('kept')} as bigint))`,
+    (select updated_at from wake order by updated_at desc limit 1 offset ${p('kept')})`,
 )
 
 export const selectSubscriptions = statement<{ agent: string }, { trigger: string; subscriptionId: string }>(

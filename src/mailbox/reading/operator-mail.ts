@@ -41,8 +41,8 @@ const shares = statement<Share & { readonly skipped: number }, OperatorMail>(sql
     select (select min(r.origin) ${from} and r.origin > one.origin and r.origin <= ${p('last')}) from one where one.origin is not null
   ), share(origin, up_to, total) as (select one.origin,
     coalesce((select r.message_id ${from} and r.origin = one.origin and r.message_id > ${p('after')}
-      order by r.message_id limit 1 offset cast(${p('skipped')} as bigint)), 'N'),
-    (select count(*) from (select 1 ${from} and r.origin = one.origin limit cast(${p('most')} as bigint)) as counted)
+      order by r.message_id limit 1 offset ${p('skipped')}), 'N'),
+    (select count(*) from (select 1 ${from} and r.origin = one.origin limit ${p('most')}) as counted)
     from one where one.origin is not null)
   select share.origin, m.id as "messageId", m.project_id as "projectId", m.sender_id as "senderId", ${senderColumn} as "from",
     ${threadColumn} as "threadId", m.subject, substr(m.body, 1, 4000) as body, m.created_at as "createdAt", share.total

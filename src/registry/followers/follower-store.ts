@@ -36,7 +36,7 @@ const followers = new RowTable('follower', fields)
 const { columns } = followers
 const insert = followers.insert()
 const removeSurplus = statement<{ agentId: string; keep: number }>(sql`delete from follower where id in (
-  select id from follower where agent_id = ${p('agentId')} order by polled_at desc, id limit 100 offset cast(${p('keep')} as bigint))`)
+  select id from follower where agent_id = ${p('agentId')} order by polled_at desc, id limit 100 offset ${p('keep')})`)
 const byId = statement<{ id: string }, Follower>(sql`select ${columns} from follower where id = ${p('id')}`)
 const open = sql`delivered_at is null and cancelled_at is null`
 const live = sql`${open} and held_until > ${p('now')}`

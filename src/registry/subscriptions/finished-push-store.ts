@@ -27,7 +27,7 @@ const oldest = statement<Finished, { id: string; taskId: string; target: string 
     select id from (
       select id, created_at from subscription
       where agent_id = ${p('agentId')} and kind = 'push' and status = 'paused' and project_id = ${p('projectId')}
-      limit cast(${p('among')} as bigint)) finished
+      limit ${p('among')}) finished
     order by created_at, id ${limited})`,
 )
 const some = statement<{ agentId: string; limit: number }, { id: string }>(

@@ -17,9 +17,9 @@ interface Nth<Key> {
   readonly offset: number
 }
 const nthHeld = statement<Nth<number>, { key: number }>(sql`select log_id as "key" from held_wake
-  where subscription_id = ${p('id')} and log_id < ${p('before')} order by log_id desc limit 1 offset cast(${p('offset')} as bigint)`)
+  where subscription_id = ${p('id')} and log_id < ${p('before')} order by log_id desc limit 1 offset ${p('offset')}`)
 const nthDelivery = statement<Nth<string>, { key: string }>(sql`select event_id as "key" from delivery
-  where subscription_id = ${p('id')} and event_id < ${p('before')} order by event_id desc limit 1 offset cast(${p('offset')} as bigint)`)
+  where subscription_id = ${p('id')} and event_id < ${p('before')} order by event_id desc limit 1 offset ${p('offset')}`)
 interface Trim<Key> {
   readonly id: string
   readonly floor: Key
