@@ -25,12 +25,12 @@ const removeEvents = statement<{ projectId: string; upTo: number }>(
 const setPrunedTo = statement<{ projectId: string; upTo: number }>(
   sql`update project set log_tail = ${p('upTo')} where id = ${p('projectId')} and log_tail < ${p('upTo')}`,
 )
-// Goes from one audience to the next by the key, without reading the rows between.
+// Goes from one audience to the next by the key, without reading the rows between: with less than the whole key SQLite reads them.
 const nextAudience = statement<
   Audience,
   Audience & { oldest: number }
 >(sql`select audience, project_id as "projectId", trigger, log_id as "oldest" from event_audience
-  where (audience, project_id, trigger) > (${p('audience')}, ${p('projectId')}, ${p('trigger')})
+  where (audience, project_id, trigger, log_id) > (${p('audience')}, ${p('projectId')}, ${p('trigger')}, ${sql.raw(`${Number.MAX_SAFE_INTEGER}`)})
   order by audience, project_id, trigger, log_id limit 1`)
 const ofAudience = sql`audience = ${p('audience')} and project_id = ${p('projectId')} and trigger = ${p('trigger')}`
 const removeAudience = statement<Aged & { limit: number }>(sql`delete from event_audience

@@ -14,7 +14,7 @@ interface WaitingQuery {
 
 interface Shares extends WaitingQuery {
   readonly projectId: string
-  /** The first and the last assignee whose tasks are read. */
+  /** The first and the last assignee whose tasks are read. '' is no assignee: its counts are those of all. */
   readonly first: string
   readonly last: string
   /** Only tasks after this place, in the order of their status time and id. */
@@ -33,19 +33,19 @@ interface WaitingTask {
 const inState = sql`state = ${p('state')} and status_at <=`
 const after = sql`(status_at, id) > (${p('afterAt')}, ${p('afterId')})`
 
-const ownIn = (part: SQL): SQL => sql`from task where assignee_id = a.id and ${part} and ${inState} ${p('until')}`
+const ownIn = (part: SQL): SQL =>
+  sql`from task where assignee_id = c.assignee_id and ${part} and ${inState} ${p('until')}`
 
-/** One step for each assignee, and a share of its tasks: the number of all tasks does not matter. */
+/** One step for each assignee that ever had a task, and a share of its tasks: the number of all tasks, or of all agents, does not matter. */
 function shareOf(part: SQL): SQL {
   const own = ownIn(part)
   const counts = partsByHandOver.map(
     (one) => sql`(select count(*) from (select 1 ${ownIn(one)} limit ${p('most')}) as counted)`,
   )
-  return sql`select ${taskColumns}, share.total from (select a.id as owner,
+  return sql`select ${taskColumns}, share.total from (select c.assignee_id as owner,
       coalesce((select status_at ${own} and ${after} order by status_at, id limit 1 offset ${p('skipped')}), ${p('until')}) as up_to,
       ${sql.join(counts, sql` + `)} as total
-    from (select id from agent where project_id = ${p('projectId')} union all select 'operator') a cross join task_count c
-    where a.id >= ${p('first')} and a.id <= ${p('last')} and c.agent_id = '' and c.assignee_id = ${joined('a.id')} and c.originator_id = ''
+    from task_count c where c.agent_id = '' and c.assignee_id >= ${p('first')} and c.assignee_id <= ${p('last')} and c.originator_id = ''
       and c.project_id = ${p('projectId')} and c.state = ${p('state')} and c.total > 0) share
     cross join task where assignee_id = ${joined('share.owner')} and ${part} and ${inState} share.up_to and ${after}`
 }

@@ -64,10 +64,13 @@ export function trimSweep({ db, log, kept }: TrimContext, bounds: Bounds = keptO
     }
     for (let after = ''; ; ) {
       const ids = await subscriptionIdsAfter(db, after, pageMax)
-      for (const id of ids) yield { id, isNew: true }
+      for (const id of ids) {
+        yield { id, isNew: true }
+        // Its records may have to come from the disk: others go on before the next one.
+        await new Promise(setImmediate)
+      }
       if (ids.length < pageMax) return
       after = ids.at(-1)!
-      await new Promise(setImmediate)
     }
   }
 }

@@ -8,7 +8,7 @@ afterEach(() => void vi.restoreAllMocks())
 
 /** Tables that only an operator's list, a scrape of metrics, a start, or a clock that was set back reads whole. */
 const mayScan = [
-  /from subscription where project_id =/,
+  /from subscription where project_id = .* as ranked where/s,
   /update subscription set lease_owner = null, due_at = \+\? where lease_owner is not null/,
   /from permission where project_id =/,
   /from operator_key order by created_at/,
@@ -24,9 +24,21 @@ const mayScan = [
   /update project set log_head = \(/,
 ]
 
+/** The index of the deliveries that are tried again: few, and read whole. */
+const mayScanIndex = /^SCAN delivery USING INDEX delivery_retrying$/
+
+/** A walk along the key of an inbox, which has all of an agent's mail, and the conditions for which there is an index. */
+const wholeInbox = /PRIMARY KEY \(agent_id=\? AND message_id[<>]/
+const partOfInbox = /r\.status = 'sent'|r\.signal_type = \?|r\.type <> 'msg'/
+
+/** A walk from one audience to the next that reads all events of the first. */
+const wholeAudience = /\(audience,project_id,trigger\)>/
+
+/** A walk along the agents of a project, for their tasks: most have none. */
+const everyAgent = /^SEARCH agent .*\(project_id=\?\)/
+
 /** The indexes that no statement below uses, with the query that needs each. */
 const mayBeUnused: Readonly<Record<string, string>> = {
-  delivery_retrying: 'reads the deliveries that are tried again; in a new store the primary key looks as good',
   event_by_task: 'reads the events of one task for its streams and pushes',
   delivery_unfinished: 'reads the wakes that a gateway was sending when it ended',
   held_wake_released: 'reads the events of a release for a digest',
@@ -57,9 +69,13 @@ test('no statement that the gateway runs reads a table whole, and every index is
       used.add(/USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? '')
       // A subquery's own rows, at most a page or a step of them, and a statement's own values are read whole by intent.
       const scanned = /^SCAN (?!v\b|\(subquery|CONSTANT ROW|\d+ CONSTANT ROWS|\d+-ROW VALUES)(\w+)/.exec(detail)?.[1]
-      if (scanned !== undefined && !subqueries.has(scanned)) scans.push(`${detail}: ${text}`)
+      if (scanned !== undefined && !subqueries.has(scanned) && !mayScanIndex.test(detail))
+        scans.push(`${detail}: ${text}`)
       if (/TEMP B-TREE FOR ORDER BY/.test(detail) && /from task where/.test(text) && !/where id in/.test(text))
         scans.push(`${detail}: ${text}`)
+      if (wholeInbox.test(detail) && partOfInbox.test(text)) scans.push(`${detail}: ${text}`)
+      if (wholeAudience.test(detail)) scans.push(`${detail}: ${text}`)
+      if (everyAgent.test(detail) && /from task_count/.test(text)) scans.push(`${detail}: ${text}`)
     }
   }
   expect(texts.size).toBeGreaterThan(50)

@@ -220,7 +220,8 @@ async function useMail(gateway: TestGateway, donna: string, mike: string): Promi
     'type=question',
     `since=${since}`,
   ]
-  for (const query of [...queries, `thread=${messageId}&unread=true`, `signalType=x&since=${since}`]) {
+  const parts = ['unread=true&type=msg', 'unread=true&signalType=x', 'unread=true&type=question']
+  for (const query of [...queries, `thread=${messageId}&unread=true`, `signalType=x&since=${since}`, ...parts]) {
     for (const order of ['oldest', 'newest'])
       await gateway.call('GET', `/v1/inbox?${query}&order=${order}`, undefined, { key: mike })
   }

@@ -146,9 +146,15 @@ function ofRecipient(names: readonly FilterName[], order: MailOrder, isRare: boo
     return { ids: sql`select ${id} ${interval} order by ${id} ${direction} ${limited}`, edge: undefined }
   }
   // The entries are in their order: the first that match are the first of the list. Only the index finds them, by no other filter.
-  const entries = sql`select r.message_id, r.status, r.type, r.signal_type ${interval} ${orderedEntries(id, order)}`
+  const isAlso = allOf(also)
+  const entries = orderedEntries(id, order)
+  const ids = indexed
+    ? // Asked for a column that the index does not have, SQLite reads the whole inbox by its key.
+      sql`select e.message_id from (select ${id} ${interval} ${entries}) e
+        where (select 1 from message_recipient r where ${own} and r.message_id = e.message_id and ${isAlso} limit 1) is not null`
+    : sql`select ${id} from (select r.message_id, r.status, r.type, r.signal_type ${interval} ${entries}) r where ${isAlso}`
   return {
-    ids: sql`select ${id} from (${entries}) r where ${allOf(also)} ${limited}`,
+    ids: sql`${ids} ${limited}`,
     edge: edgeStatement(from, id, order),
   }
 }

@@ -59,8 +59,10 @@ const after = sql`kind = 'wake' and (created_at, id) > (${p('createdAt')}, ${p('
 const pageOfAgent = statement<SubscriptionPage & { agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where agent_id = ${p('agentId')} and ${after}`,
 )
+// Ids begin with their time. By them the key is walked; by the instant all of the project would be sorted for each page.
 const pageOfProject = statement<SubscriptionPage & { projectId: string }, SubscriptionRow>(
-  sql`select ${subscriptionColumns} from subscription where project_id = ${p('projectId')} and ${after}`,
+  sql`select ${subscriptionColumns} from subscription where project_id = ${p('projectId')} and kind = 'wake' and id > ${p('id')}
+    order by id ${limited}`,
 )
 const pushesOfTask = statement<{ taskId: string; agentId: string }, SubscriptionRow>(
   sql`select ${subscriptionColumns} from subscription where audience = ${p('taskId')} and agent_id = ${p('agentId')} and kind = 'push'

@@ -20,7 +20,7 @@ const mayRead = [
   /from agent a where a.project_id = \$1 and \(a.contact_policy/,
   /select count\(\*\) as "count" from agent where project_id/,
   // Recovery looks at every agent, each with a look into its own rows.
-  /from agent a where a.id > \$1 and \(/,
+  /from agent a where a.id > \$1 and a.id <= \$2 and \(/,
   // The needs that the operators of a project were told of: a row for each.
   /from need where project_id = /,
   /from shared_secret/,

@@ -98,7 +98,7 @@ async function waitingTasks(
   const { id, projectId } = caller
   const after = within(kind, last)
   const [afterId = ''] = after.id.split('@')
-  const place = { afterAt: after.createdAt, afterId, first: owner ?? '', last: owner ?? '~' }
+  const place = { afterAt: after.createdAt, afterId, first: owner ?? ' ', last: owner ?? '~' }
   const found =
     caller.kind === 'operator'
       ? await listWaitingTasks(db, { projectId, state, until, limit, most: countedMax + 1, ...place })
