@@ -8,7 +8,6 @@ afterEach(() => void vi.restoreAllMocks())
 
 /** Tables that only an operator's list, a scrape of metrics, a start, or a clock that was set back reads whole. */
 const mayScan = [
-  /from subscription where project_id = .* as ranked where/s,
   /update subscription set lease_owner = null, due_at = \+\? where lease_owner is not null/,
   /from permission where project_id =/,
   /from operator_key order by created_at/,

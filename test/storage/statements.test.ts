@@ -85,7 +85,7 @@ test.runIf(onPostgres).each([
 const mayReadAll = [
   /from project( order by id)?$/,
   // The needs of operators, until the store is counted.
-  /share\.total from \(select a\.id as owner/,
+  /share\.total from \(select c\.assignee_id as owner/,
   /^with recursive one\(origin\) as/,
   // At the start of a gateway that has its store alone, which is never one on PostgreSQL.
   /^delete from idempotency_key where result_id = ''$/,
