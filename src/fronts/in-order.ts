@@ -15,7 +15,7 @@ export function inOrder(handlers: readonly RequestHandler[]): RequestHandler {
         const running: unknown = handler ? handler(req, res, run) : next(error)
         if (!(running instanceof Promise)) return
         const held = slotOf(res).hold()
-        // One reaction: `catch` and `finally` would make six promises more for each handler.
+        // One reaction: `catch` and `finally` would make four promises more for each handler.
         running.then(
           () => held[Symbol.dispose](),
           (failure: unknown) => {

@@ -5,8 +5,8 @@ import { rareTables, type Statement } from '../statement.ts'
 import { openSqlite } from './engine.ts'
 
 /**
- * Writes each parameter as `+?`. Where a plan may depend on the value of a bare one, as it does for `limit ?` and for nearly each `order by`,
- * SQLite plans the statement anew at every execution, which costs more than most statements do. It looks at no value behind a sign.
+ * Writes each parameter as `+?`. The plan of a statement may depend on the value of a bare `?`: in a `limit`, and in many statements with an
+ * `order by`. Then SQLite plans it again at each execution, which often takes longer than the statement. It does not look at a value behind a `+`.
  */
 class Dialect extends SQLiteSyncDialect {
   override escapeParam(): string {
